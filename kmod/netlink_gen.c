@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/ina.yaml */
+/* YNL-GEN kernel source */
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
+#include "netlink_gen.h"
+
+#include <uapi/linux/ina.h>
+
+/* INA_CMD_JOB_ADD - do */
+const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_PORT + 1] = {
+	[INA_A_JOB_ID] = { .type = NLA_U32, },
+	[INA_A_JOB_DTYPE] = NLA_POLICY_MAX(NLA_U32, 0),
+	[INA_A_JOB_FRAGMENT] = { .type = NLA_U32, },
+	[INA_A_JOB_CAPACITY] = { .type = NLA_U32, },
+	[INA_A_JOB_DEPTH] = { .type = NLA_U32, },
+	[INA_A_JOB_DEADLINE] = { .type = NLA_U32, },
+	[INA_A_JOB_ENCAP] = NLA_POLICY_MAX(NLA_U32, 1),
+	[INA_A_JOB_PORT] = { .type = NLA_U16, },
+};
+
+/* INA_CMD_JOB_DEL - do */
+const struct nla_policy ina_job_del_nl_policy[INA_A_JOB_ID + 1] = {
+	[INA_A_JOB_ID] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_JOB_GET - do */
+const struct nla_policy ina_job_get_nl_policy[INA_A_JOB_ID + 1] = {
+	[INA_A_JOB_ID] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_TREE_SET - do */
+const struct nla_policy ina_tree_set_nl_policy[INA_A_TREE_WORKERS + 1] = {
+	[INA_A_TREE_JOB] = { .type = NLA_U32, },
+	[INA_A_TREE_LOCAL] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_TREE_PARENT] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_TREE_CHILD] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_TREE_WORKERS] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_TREE_GET - do */
+const struct nla_policy ina_tree_get_nl_policy[INA_A_TREE_JOB + 1] = {
+	[INA_A_TREE_JOB] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_DEV_ADD - do */
+const struct nla_policy ina_dev_add_nl_policy[INA_A_DEV_IFINDEX + 1] = {
+	[INA_A_DEV_IFINDEX] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_DEV_DEL - do */
+const struct nla_policy ina_dev_del_nl_policy[INA_A_DEV_IFINDEX + 1] = {
+	[INA_A_DEV_IFINDEX] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_DEV_GET - do */
+const struct nla_policy ina_dev_get_nl_policy[INA_A_DEV_IFINDEX + 1] = {
+	[INA_A_DEV_IFINDEX] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_STATS_GET - do */
+const struct nla_policy ina_stats_get_nl_policy[INA_A_STATS_JOB + 1] = {
+	[INA_A_STATS_JOB] = { .type = NLA_U32, },
+};
+
+/* Ops table for ina */
+const struct genl_ops ina_nl_ops[9] = {
+	{
+		.cmd		= INA_CMD_JOB_ADD,
+		.doit		= ina_nl_job_add_doit,
+		.policy		= ina_job_add_nl_policy,
+		.maxattr	= INA_A_JOB_PORT,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_JOB_DEL,
+		.doit		= ina_nl_job_del_doit,
+		.policy		= ina_job_del_nl_policy,
+		.maxattr	= INA_A_JOB_ID,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_JOB_GET,
+		.doit		= ina_nl_job_get_doit,
+		.dumpit		= ina_nl_job_get_dumpit,
+		.policy		= ina_job_get_nl_policy,
+		.maxattr	= INA_A_JOB_ID,
+	},
+	{
+		.cmd		= INA_CMD_TREE_SET,
+		.doit		= ina_nl_tree_set_doit,
+		.policy		= ina_tree_set_nl_policy,
+		.maxattr	= INA_A_TREE_WORKERS,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_TREE_GET,
+		.doit		= ina_nl_tree_get_doit,
+		.dumpit		= ina_nl_tree_get_dumpit,
+		.policy		= ina_tree_get_nl_policy,
+		.maxattr	= INA_A_TREE_JOB,
+	},
+	{
+		.cmd		= INA_CMD_DEV_ADD,
+		.doit		= ina_nl_dev_add_doit,
+		.policy		= ina_dev_add_nl_policy,
+		.maxattr	= INA_A_DEV_IFINDEX,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_DEV_DEL,
+		.doit		= ina_nl_dev_del_doit,
+		.policy		= ina_dev_del_nl_policy,
+		.maxattr	= INA_A_DEV_IFINDEX,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_DEV_GET,
+		.doit		= ina_nl_dev_get_doit,
+		.dumpit		= ina_nl_dev_get_dumpit,
+		.policy		= ina_dev_get_nl_policy,
+		.maxattr	= INA_A_DEV_IFINDEX,
+	},
+	{
+		.cmd		= INA_CMD_STATS_GET,
+		.doit		= ina_nl_stats_get_doit,
+		.policy		= ina_stats_get_nl_policy,
+		.maxattr	= INA_A_STATS_JOB,
+	},
+};
+

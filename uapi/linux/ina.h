@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/ina.yaml */
+/* YNL-GEN uapi header */
+
+#ifndef _UAPI_LINUX_INA_H
+#define _UAPI_LINUX_INA_H
+
+#define INA_FAMILY_NAME		"ina"
+#define INA_FAMILY_VERSION	1
+
+/**
+ * enum ina_dtype - Type of the elements of a job.
+ * @INA_DTYPE_INT32: signed 32 bits, saturating, overflow is reported
+ */
+enum ina_dtype {
+	INA_DTYPE_INT32,
+};
+
+/**
+ * enum ina_encap - How the packets of a job are carried.
+ * @INA_ENCAP_UDP: UDP, with checksums
+ * @INA_ENCAP_IP: IP protocol 253, with the header's own crc32c
+ */
+enum ina_encap {
+	INA_ENCAP_UDP,
+	INA_ENCAP_IP,
+};
+
+/**
+ * enum ina_node_state - What a node waits for.
+ * @INA_NODE_STATE_IDLE: not every child has joined or not every local worker
+ *   is attached
+ * @INA_NODE_STATE_JOINING: the subtree is complete, the root has not opened an
+ *   epoch
+ * @INA_NODE_STATE_OPEN: the epoch is open, rounds can run
+ */
+enum ina_node_state {
+	INA_NODE_STATE_IDLE,
+	INA_NODE_STATE_JOINING,
+	INA_NODE_STATE_OPEN,
+};
+
+/**
+ * enum ina_reason - Why a round failed, a join was refused or an epoch closed.
+ * @INA_REASON_DEADLINE: the round did not end within the deadline of the job
+ * @INA_REASON_COUNT: the result does not count every worker exactly once
+ * @INA_REASON_LENGTH: contributors disagree on the number of elements
+ * @INA_REASON_LEFT: a worker left or its process ended
+ * @INA_REASON_CHILD_LOST: a child restarted or joined again
+ * @INA_REASON_PARENT_LOST: the parent closed the epoch or restarted
+ * @INA_REASON_TREE: the node was removed or its tree replaced
+ * @INA_REASON_HASH: the configuration of the job differs from the parent's
+ * @INA_REASON_UNKNOWN_CHILD: the parent has no such child
+ * @INA_REASON_MTU: a fragment does not fit the path
+ * @INA_REASON_SEND: a packet could not be built or sent
+ */
+enum ina_reason {
+	INA_REASON_NONE,
+	INA_REASON_DEADLINE,
+	INA_REASON_COUNT,
+	INA_REASON_LENGTH,
+	INA_REASON_LEFT,
+	INA_REASON_CHILD_LOST,
+	INA_REASON_PARENT_LOST,
+	INA_REASON_TREE,
+	INA_REASON_HASH,
+	INA_REASON_UNKNOWN_CHILD,
+	INA_REASON_MTU,
+	INA_REASON_SEND,
+};
+
+/**
+ * enum ina_event_type - What an event tells.
+ * @INA_EVENT_TYPE_REFUSED: the parent refused this node
+ * @INA_EVENT_TYPE_OVERFLOW: a completed round holds saturated elements
+ */
+enum ina_event_type {
+	INA_EVENT_TYPE_JOB_ADDED,
+	INA_EVENT_TYPE_JOB_DELETED,
+	INA_EVENT_TYPE_TREE_SET,
+	INA_EVENT_TYPE_DEV_ADDED,
+	INA_EVENT_TYPE_DEV_DELETED,
+	INA_EVENT_TYPE_CHILD_JOINED,
+	INA_EVENT_TYPE_CHILD_LEFT,
+	INA_EVENT_TYPE_CHILD_REFUSED,
+	INA_EVENT_TYPE_REFUSED,
+	INA_EVENT_TYPE_WORKER_ATTACHED,
+	INA_EVENT_TYPE_WORKER_LEFT,
+	INA_EVENT_TYPE_EPOCH_OPENED,
+	INA_EVENT_TYPE_EPOCH_CLOSED,
+	INA_EVENT_TYPE_ROUND_FAILED,
+	INA_EVENT_TYPE_OVERFLOW,
+};
+
+enum {
+	INA_A_JOB_ID = 1,
+	INA_A_JOB_DTYPE,
+	INA_A_JOB_FRAGMENT,
+	INA_A_JOB_CAPACITY,
+	INA_A_JOB_DEPTH,
+	INA_A_JOB_DEADLINE,
+	INA_A_JOB_ENCAP,
+	INA_A_JOB_PORT,
+	INA_A_JOB_HASH,
+	INA_A_JOB_MEMORY,
+	INA_A_JOB_ATTACHED,
+	INA_A_JOB_PAD,
+
+	__INA_A_JOB_MAX,
+	INA_A_JOB_MAX = (__INA_A_JOB_MAX - 1)
+};
+
+enum {
+	INA_A_MEMBER_ADDR = 1,
+	INA_A_MEMBER_INDEX,
+	INA_A_MEMBER_JOINED,
+	INA_A_MEMBER_WORKERS,
+	INA_A_MEMBER_ACKED,
+	INA_A_MEMBER_PAD,
+
+	__INA_A_MEMBER_MAX,
+	INA_A_MEMBER_MAX = (__INA_A_MEMBER_MAX - 1)
+};
+
+enum {
+	INA_A_TREE_JOB = 1,
+	INA_A_TREE_LOCAL,
+	INA_A_TREE_PARENT,
+	INA_A_TREE_CHILD,
+	INA_A_TREE_WORKERS,
+	INA_A_TREE_STATE,
+	INA_A_TREE_EPOCH,
+	INA_A_TREE_BASE,
+	INA_A_TREE_MEMBERS,
+	INA_A_TREE_ATTACHED,
+	INA_A_TREE_REASON,
+	INA_A_TREE_MEMBER,
+	INA_A_TREE_PAD,
+
+	__INA_A_TREE_MAX,
+	INA_A_TREE_MAX = (__INA_A_TREE_MAX - 1)
+};
+
+enum {
+	INA_A_DEV_IFINDEX = 1,
+	INA_A_DEV_NAME,
+
+	__INA_A_DEV_MAX,
+	INA_A_DEV_MAX = (__INA_A_DEV_MAX - 1)
+};
+
+enum {
+	INA_A_COUNTER_NAME = 1,
+	INA_A_COUNTER_VALUE,
+	INA_A_COUNTER_PAD,
+
+	__INA_A_COUNTER_MAX,
+	INA_A_COUNTER_MAX = (__INA_A_COUNTER_MAX - 1)
+};
+
+enum {
+	INA_A_STATS_JOB = 1,
+	INA_A_STATS_COUNTER,
+
+	__INA_A_STATS_MAX,
+	INA_A_STATS_MAX = (__INA_A_STATS_MAX - 1)
+};
+
+enum {
+	INA_A_EVENT_TYPE = 1,
+	INA_A_EVENT_JOB,
+	INA_A_EVENT_ADDR,
+	INA_A_EVENT_ROUND,
+	INA_A_EVENT_REASON,
+	INA_A_EVENT_EPOCH,
+	INA_A_EVENT_WORKERS,
+	INA_A_EVENT_IFINDEX,
+	INA_A_EVENT_TEXT,
+	INA_A_EVENT_PAD,
+
+	__INA_A_EVENT_MAX,
+	INA_A_EVENT_MAX = (__INA_A_EVENT_MAX - 1)
+};
+
+enum {
+	INA_CMD_JOB_ADD = 1,
+	INA_CMD_JOB_DEL,
+	INA_CMD_JOB_GET,
+	INA_CMD_TREE_SET,
+	INA_CMD_TREE_GET,
+	INA_CMD_DEV_ADD,
+	INA_CMD_DEV_DEL,
+	INA_CMD_DEV_GET,
+	INA_CMD_STATS_GET,
+	INA_CMD_EVENT,
+
+	__INA_CMD_MAX,
+	INA_CMD_MAX = (__INA_CMD_MAX - 1)
+};
+
+#define INA_MCGRP_EVENTS	"events"
+
+#endif /* _UAPI_LINUX_INA_H */

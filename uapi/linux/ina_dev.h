@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * /dev/ina: how a worker process takes part in a job. Open it in the network
+ * namespace of the node, INA_IOC_ATTACH to a job, map the three areas, write a
+ * contribution, INA_IOC_SUBMIT, wait, read the result.
+ * Documentation/uapi-mmap.rst tells the whole story.
+ */
+#ifndef _UAPI_LINUX_INA_DEV_H
+#define _UAPI_LINUX_INA_DEV_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+#define INA_DEV_ABI		1
+#define INA_DEPTH_MAX		16	/* rounds in flight */
+
+/* Offsets for mmap(). The control page and the results are read-only. */
+#define INA_MMAP_CTL		0ULL
+#define INA_MMAP_CONTRIB	(1ULL << 40)
+#define INA_MMAP_RESULT		(1ULL << 41)
+
+/**
+ * struct ina_attach - INA_IOC_ATTACH
+ * @job: in: number of the job
+ * @flags: in: 0
+ * @index: out: number of this worker on this node
+ * @dtype: out: enum ina_dtype
+ * @fragment: out: elements in a packet
+ * @depth: out: rounds in flight
+ * @capacity: out: most elements in a round
+ * @elem_size: out: bytes of an element
+ * @stride: out: bytes from one round's array to the next; the array of round
+ *	r starts at (r % depth) * stride, in contributions and in results
+ * @ctl_size: out: bytes to map at INA_MMAP_CTL
+ * @array_size: out: bytes to map at INA_MMAP_CONTRIB and at INA_MMAP_RESULT
+ */
+struct ina_attach {
+	__u32	job;
+	__u32	flags;
+	__u32	index;
+	__u32	dtype;
+	__u32	fragment;
+	__u32	depth;
+	__u32	capacity;
+	__u32	elem_size;
+	__u64	stride;
+	__u64	ctl_size;
+	__u64	array_size;
+};
+
+/**
+ * struct ina_submit - INA_IOC_SUBMIT: contribute to the next round
+ * @round: in: the round the contribution was written for, ina_ctl.next_round;
+ *	the buffer belongs to the kernel until the round ends
+ * @length: in: elements
+ * @flags: in: 0
+ *
+ * Fails with EAGAIN while the window has no room (poll for EPOLLOUT),
+ * ENOTCONN while no epoch is open, ESTALE if @round is not the next one,
+ * EMSGSIZE if @length is 0 or above the capacity.
+ */
+struct ina_submit {
+	__u64	round;
+	__u32	length;
+	__u32	flags;
+};
+
+/**
+ * struct ina_wait - INA_IOC_WAIT: sleep until a round has ended
+ * @round: in: a submitted round, or ~0 to wait until an epoch is open
+ * @timeout_ms: in: -1 for ever
+ * @flags: in: 0
+ *
+ * 0 once the round is INA_ROUND_DONE or INA_ROUND_FAILED, else ETIMEDOUT.
+ */
+struct ina_wait {
+	__u64	round;
+	__s32	timeout_ms;
+	__u32	flags;
+};
+
+#define INA_WAIT_OPEN		(~0ULL)
+
+#define INA_IOC_MAGIC		0xA6
+#define INA_IOC_ATTACH		_IOWR(INA_IOC_MAGIC, 1, struct ina_attach)
+#define INA_IOC_SUBMIT		_IOW(INA_IOC_MAGIC, 2, struct ina_submit)
+#define INA_IOC_WAIT		_IOW(INA_IOC_MAGIC, 3, struct ina_wait)
+/* The argument is a round: the results up to and with it are read. */
+#define INA_IOC_RELEASE		_IOW(INA_IOC_MAGIC, 4, __u64)
+
+/**
+ * enum ina_ctl_state - state of the node, as its workers see it
+ * @INA_CTL_WAITING: no epoch is open: members are missing
+ * @INA_CTL_OPEN: rounds can be submitted
+ * @INA_CTL_GONE: the node or its namespace was deleted; close the file
+ */
+enum ina_ctl_state {
+	INA_CTL_WAITING,
+	INA_CTL_OPEN,
+	INA_CTL_GONE,
+};
+
+/**
+ * enum ina_round_state - state of a round
+ * @INA_ROUND_IDLE: never used
+ * @INA_ROUND_ACTIVE: submitted; the contribution belongs to the kernel
+ * @INA_ROUND_DONE: the result is complete; it stays until released
+ * @INA_ROUND_FAILED: see error, reason, culprit and detail
+ */
+enum ina_round_state {
+	INA_ROUND_IDLE,
+	INA_ROUND_ACTIVE,
+	INA_ROUND_DONE,
+	INA_ROUND_FAILED,
+};
+
+/**
+ * struct ina_ctl_round - one round of the window
+ * @round: its number
+ * @state: enum ina_round_state; read it first, with acquire
+ * @error: 0, or a negative errno; -EOVERFLOW in state DONE: saturated
+ * @reason: enum ina_reason, if FAILED
+ * @length: elements
+ * @workers: workers in the result
+ * @epoch: epoch of the round
+ * @detail: numbers that belong to @reason: DEADLINE fragments without a
+ *	result and fragments in all; COUNT workers counted and expected;
+ *	LENGTH elements of the two parties
+ * @culprit: IPv6 (or mapped IPv4) address of the node to blame, or ::
+ * @submit_ns: CLOCK_MONOTONIC at submit
+ * @end_ns: CLOCK_MONOTONIC at the end
+ */
+struct ina_ctl_round {
+	__u64	round;
+	__u32	state;
+	__s32	error;
+	__u32	reason;
+	__u32	length;
+	__u32	workers;
+	__u32	epoch;
+	__u32	detail[2];
+	__u8	culprit[16];
+	__u64	submit_ns;
+	__u64	end_ns;
+};
+
+/**
+ * struct ina_ctl - the control page, written by the kernel only
+ * @abi: INA_DEV_ABI
+ * @state: enum ina_ctl_state
+ * @epoch: number of the membership
+ * @workers: workers in the epoch, in the whole tree
+ * @base: first round not complete everywhere
+ * @next_round: round the next submit must name; its window slot is free when
+ *	next_round < base + depth
+ * @refused: enum ina_reason, why the parent refuses this node
+ * @pad: zero
+ * @rounds: round r is at rounds[r % depth]
+ */
+struct ina_ctl {
+	__u32	abi;
+	__u32	state;
+	__u32	epoch;
+	__u32	workers;
+	__u64	base;
+	__u64	next_round;
+	__u32	refused;
+	__u32	pad;
+	struct ina_ctl_round rounds[INA_DEPTH_MAX];
+};
+
+#endif /* _UAPI_LINUX_INA_DEV_H */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * What nodes say to each other. Header fields are in network byte order, the
+ * elements that follow a DATA or RESULT header are little-endian. A packet is
+ * carried in UDP or directly in IP (protocol INA_IPPROTO).
+ * Documentation/protocol.rst explains every field.
+ */
+#ifndef _UAPI_LINUX_INA_WIRE_H
+#define _UAPI_LINUX_INA_WIRE_H
+
+#include <linux/types.h>
+
+#define INA_WIRE_VERSION	1
+#define INA_IPPROTO		253	/* RFC 3692: for experimentation */
+#define INA_UDP_PORT		4253	/* default, see INA_A_JOB_PORT */
+#define INA_FRAGMENT_MAX	2048	/* elements in a packet */
+#define INA_INDEX_NONE		0xffff	/* sender has no contributor index */
+
+/**
+ * enum ina_type - type of a packet
+ * @INA_TYPE_JOIN: child to parent: my subtree as it is now
+ * @INA_TYPE_WELCOME: parent to child: JOIN heard, accepted or refused
+ * @INA_TYPE_EPOCH: parent to child: membership and window
+ * @INA_TYPE_ACK: child to parent: epoch heard, rounds held by the subtree
+ * @INA_TYPE_DATA: child to parent: sum of a fragment over the subtree
+ * @INA_TYPE_RESULT: parent to child: sum of a fragment over all workers
+ * @INA_TYPE_FAIL: either way: a round cannot complete
+ * @INA_TYPE_MAX: number of types
+ */
+enum ina_type {
+	INA_TYPE_JOIN = 1,
+	INA_TYPE_WELCOME,
+	INA_TYPE_EPOCH,
+	INA_TYPE_ACK,
+	INA_TYPE_DATA,
+	INA_TYPE_RESULT,
+	INA_TYPE_FAIL,
+	INA_TYPE_MAX,
+};
+
+#define INA_F_CRC		0x0001	/* ina_hdr.crc is set */
+#define INA_F_OVERFLOW		0x0002	/* an element was saturated */
+#define INA_F_ALL		0x0003
+
+/**
+ * struct ina_hdr - start of every packet
+ * @version: INA_WIRE_VERSION
+ * @type: enum ina_type
+ * @flags: INA_F_*
+ * @job: number of the job
+ * @epoch: membership the packet belongs to
+ * @round: low 32 bits of the round
+ * @seq: packets sent before on this hop
+ * @frag: index of the fragment
+ * @length: elements in the whole round
+ * @index: contributor index of the child on this hop
+ * @count: elements in this packet
+ * @workers: workers whose contributions the elements hold
+ * @token: sum of those workers' tokens
+ * @crc: crc32c over header (this field zero) and payload, if INA_F_CRC
+ *
+ * Fields a type has no use for are zero.
+ */
+struct ina_hdr {
+	__u8	version;
+	__u8	type;
+	__be16	flags;
+	__be32	job;
+	__be32	epoch;
+	__be32	round;
+	__be32	seq;
+	__be32	frag;
+	__be32	length;
+	__be16	index;
+	__be16	count;
+	__be32	workers;
+	__be32	token;
+	__be32	crc;
+};
+
+/**
+ * struct ina_join_hdr - behind the header of a JOIN
+ * @instance: random number of this incarnation of the child
+ * @hash: configuration hash of the job
+ * @generation: counts the changes of the child's subtree
+ * @workers: workers in the subtree, 0 if it is not complete
+ * @token: sum of their tokens
+ * @mtu: path MTU the child sees
+ * @reason: enum ina_reason, why @workers is 0
+ */
+struct ina_join_hdr {
+	__be64	instance;
+	__be64	hash;
+	__be32	generation;
+	__be32	workers;
+	__be32	token;
+	__be16	mtu;
+	__be16	reason;
+};
+
+/**
+ * struct ina_welcome_hdr - behind the header of a WELCOME
+ * @instance: from the JOIN
+ * @generation: from the JOIN
+ * @reason: enum ina_reason, 0 accepted, else why refused
+ */
+struct ina_welcome_hdr {
+	__be64	instance;
+	__be32	generation;
+	__be32	reason;
+};
+
+/**
+ * struct ina_epoch_hdr - behind the header of an EPOCH
+ * @instance: of the child it is for, from its JOIN
+ * @base: first round not acknowledged by all
+ * @workers: workers in the epoch, 0 while it is closed
+ * @token: sum of their tokens
+ * @reason: enum ina_reason, why it is closed
+ * @pad: zero
+ */
+struct ina_epoch_hdr {
+	__be64	instance;
+	__be64	base;
+	__be32	workers;
+	__be32	token;
+	__be32	reason;
+	__be32	pad;
+};
+
+/**
+ * struct ina_ack_hdr - behind the header of an ACK
+ * @acked: the subtree holds (or gave up) every round below this one
+ * @base: base the child knows; a parent with another one answers EPOCH
+ */
+struct ina_ack_hdr {
+	__be64	acked;
+	__be64	base;
+};
+
+/**
+ * struct ina_fail_hdr - behind the header of a FAIL
+ * @reason: enum ina_reason
+ * @detail: two numbers that belong to the reason
+ * @culprit: address of the node to blame, :: if unknown
+ */
+struct ina_fail_hdr {
+	__be32	reason;
+	__be32	detail[2];
+	__u8	culprit[16];
+};
+
+#endif /* _UAPI_LINUX_INA_WIRE_H */
