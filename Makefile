@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+# One entry for everything: module, library, tool, demo, tests, checks. What is
+# generated or fetched lives under build/. `make help` lists the targets.
+
+MAKEFLAGS += --no-print-directory
+VM := selftests/vm
+B := $(CURDIR)/build
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# The kernel to build against: the one given, the running one's headers, else
+# the test kernel (built on first use).
+RUNNING := $(wildcard /lib/modules/$(shell uname -r)/build)
+ifneq ($(filter module modules_install install,$(or $(MAKECMDGOALS),module)),)
+KDIR ?= $(or $(RUNNING),$(shell $(VM)/kernel.sh fast)/build)
+KREL := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+MOUT := $(or $(INA_OUT),$(B)/kmod-$(KREL)$(if $(filter 1,$(INA_KUNIT)),-kunit))
+endif
+KMAKE = $(MAKE) -C $(KDIR) M=$(MOUT) $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(INA_KUNIT),INA_KUNIT=$(INA_KUNIT))
+
+# Parts with a Makefile of their own.
+USER_PARTS := $(patsubst %/Makefile,%,$(wildcard userlib/Makefile netlink_tool/Makefile))
+TEST_PARTS := $(patsubst %/Makefile,%,$(wildcard selftests/Makefile))
+
+.PHONY: all
+all: module user
+
+.PHONY: module
+module:
+	@test -n "$(KREL)" || { echo "no kernel to build against in '$(KDIR)': set KDIR="; exit 1; }
+	@$(VM)/mirror.sh $(MOUT)
+	$(KMAKE) modules
+
+.PHONY: user
+user: $(USER_PARTS:%=user-%)
+
+.PHONY: programs
+programs: user $(TEST_PARTS:%=user-%)
+
+user-%:
+	+$(MAKE) -C $* O=$(B)/$* PREFIX=$(PREFIX) all
+
+# The tool and the test programs are built on the library.
+user-netlink_tool user-selftests: $(filter user-userlib,$(USER_PARTS:%=user-%))
+
+.PHONY: demo
+demo:
+	+@$(VM)/deps.sh
+	+@$(VM)/demo.sh
+
+.PHONY: test
+test:
+	+@$(VM)/deps.sh
+	+@$(VM)/test.sh
+
+.PHONY: test-cross
+test-cross:
+	+@$(VM)/deps.sh cross
+	+@$(VM)/cross.sh
+
+.PHONY: check
+check:
+	+@$(VM)/deps.sh check
+	+@selftests/check/check.sh
+
+.PHONY: install
+install: modules_install user
+	@for part in $(USER_PARTS); do \
+		$(MAKE) -C $$part O=$(B)/$$part DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install || exit; \
+	done
+
+.PHONY: modules_install
+modules_install: module
+	$(KMAKE) $(if $(DESTDIR)$(INSTALL_MOD_PATH),INSTALL_MOD_PATH=$(or $(INSTALL_MOD_PATH),$(DESTDIR)) DEPMOD=true) modules_install
+	@$(if $(DESTDIR)$(INSTALL_MOD_PATH),echo "after copying to the target: depmod -a $(KREL)")
+
+.PHONY: clean
+clean:
+	rm -rf $(B)/kmod-* $(B)/userlib $(B)/netlink_tool $(B)/selftests $(B)/results $(B)/log $(B)/check
+
+.PHONY: distclean
+distclean:
+	rm -rf $(B)
+
+.PHONY: help
+help:
+	@echo "make               module, library and tool (KDIR=... picks the kernel to build against)"
+	@echo "make demo          boot a VM and sum a gradient through a tree of kernels"
+	@echo "make test          every test in VMs; T=name picks one"
+	@echo "                   KERNELS=\"6.1 6.12 7.2\" builds and tests on each of these"
+	@echo "make test-cross    KUnit on the other architecture"
+	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML"
+	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="
+	@echo "make clean         remove what was built; distclean also removes the cached kernels"

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What `make check` runs: one line per check, its findings below it, and a
+# non-zero exit status if any check has a finding. Finding nothing to look at
+# is a finding.
+#
+#   check.sh [CHECK...]
+set -euo pipefail
+. "$(dirname "$0")/../vm/common.sh"
+
+vm=$INA_TOP/selftests/vm
+check=$INA_TOP/selftests/check
+out=$INA_BUILD/check
+names=(checkpatch sparse w1 kerneldoc shellcheck cppcheck yaml)
+
+# check_files DIR... -- NAME...: the files of these folders with these names.
+check_files()
+{
+	local -a dirs=() names=()
+	while [[ $1 != -- ]]; do
+		[[ ! -e $1 ]] || dirs+=("$1")
+		shift
+	done
+	shift
+	for name; do names+=(-o -name "$name"); done
+	((!${#dirs[@]})) || find "${dirs[@]}" -type f \( "${names[@]:1}" \) | sort
+}
+
+# The newest source at hand has the checkers with the fewest false findings.
+kernel_source()
+{
+	"$vm/source.sh" 6.12
+}
+
+check_checkpatch()
+{
+	local src
+	local -a files
+	src=$(kernel_source)
+	mapfile -t files < <(check_files kmod uapi -- '*.c' '*.h')
+	"$src/scripts/checkpatch.pl" --strict --no-tree --no-summary --terse --showfile -f "${files[@]}"
+}
+
+# check_module NAME ARGS...: build the module with the KUnit suites from nothing;
+# what is said about our files, or a failed build, is a finding.
+check_module()
+{
+	local dir=$out/$1 kernel
+	shift
+	rm -rf "$dir"
+	kernel=$("$vm/kernel.sh" fast)
+	make -s "KDIR=$kernel/build" INA_KUNIT=1 "INA_OUT=$dir" "$@" module >"$dir.log" 2>&1 || {
+		cat "$dir.log"
+		return 1
+	}
+	# Kernel headers have findings of their own.
+	! grep -E '^(/[^:]*/(kmod|uapi)/|kmod/|uapi/).*(warning|error|note):|^(WARNING|ERROR): modpost' "$dir.log"
+}
+
+check_sparse()
+{
+	check_module sparse C=2
+}
+
+check_w1()
+{
+	check_module w1 W=1
+}
+
+check_kerneldoc()
+{
+	local src
+	local -a files
+	src=$(kernel_source)
+	mapfile -t files < <(check_files kmod uapi userlib -- '*.c' '*.h')
+	"$src/scripts/kernel-doc" -none -Wall -Werror "${files[@]}"
+}
+
+check_shellcheck()
+{
+	local -a files
+	mapfile -t files < <(check_files selftests userlib netlink_tool Documentation -- '*.sh')
+	shellcheck -x -P SCRIPTDIR .ci/run "${files[@]}"
+}
+
+check_cppcheck()
+{
+	local -a files
+	mapfile -t files < <(check_files userlib netlink_tool selftests -- '*.c')
+	cppcheck --quiet --enable=warning,style,performance,portability --inline-suppr --std=c11 \
+		--error-exitcode=1 -I uapi -I userlib -I netlink_tool "${files[@]}"
+}
+
+check_yaml()
+{
+	local f
+	"$check/netlink_gen.sh" "$(kernel_source)" "$out/yaml" || return
+	for f in uapi/linux/ina.h kmod/netlink_gen.c kmod/netlink_gen.h; do
+		diff -u "$f" "$out/yaml/$f" || return
+	done
+}
+
+(($# == 0)) || names=("$@")
+cd "$INA_TOP"
+mkdir -p "$out"
+failed=0
+for name in "${names[@]}"; do
+	start=$SECONDS
+	# In the background, as `set -e` is off inside a condition.
+	"check_$name" >"$out/$name.findings" 2>&1 &
+	if wait $!; then
+		printf 'ok      %s (%d s)\n' "$name" $((SECONDS - start))
+	else
+		printf 'FAILED  %s (%d s)\n' "$name" $((SECONDS - start))
+		sed 's/^/        /' "$out/$name.findings"
+		failed=$((failed + 1))
+	fi
+done
+((failed == 0)) || die "$failed of ${#names[@]} checks have findings"

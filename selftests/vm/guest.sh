@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The guest's side of run.sh: run each test, read its KTAP, search the kernel log
+# for splats, see that the module is gone, and write one verdict line per case:
+# `pass|fail|skip TEST TEXT`, and `end` as the last one.
+#
+#   guest.sh RESULTS
+set -euo pipefail
+
+results=$1
+here=$(cd "$(dirname "$0")" && pwd)
+selftests=$(dirname "$here")
+tests=()
+# shellcheck source=/dev/null
+. "$results/run.conf"
+. "$here/ktap.sh"
+export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND
+export PATH=$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr/sbin:/sbin:$PATH
+export LD_LIBRARY_PATH=$INA_BUILD/userlib
+
+# What in the kernel log fails a test, whatever the test itself says.
+splats='WARNING:|BUG:|KASAN|KCSAN|UBSAN|Oops|general protection|possible .*(deadlock|recursive|circular)'
+splats+='|inconsistent lock state|suspicious RCU|scheduling while atomic|sleeping function called'
+splats+='|unreferenced object|refcount_t|ODEBUG|hung_task|blocked for more than|soft lockup|rcu.*(stall|detected)'
+splats+='|unregister_netdevice: waiting|leaked|Kernel panic|Call Trace|Bad page|list_(add|del) corruption'
+
+verdict()
+{
+	echo "$*" >>"$results/verdict"
+}
+
+# The kernel log since the mark of this test.
+guest_log()
+{
+	dmesg | awk -v mark="$mark" 'index($0, mark) { on = 1; next } on'
+}
+
+guest_check_log()
+{
+	local test=$1 hit
+	guest_log >"$log.dmesg"
+	hit=$(grep -m 1 -E "$splats" "$log.dmesg") || return 0
+	verdict "fail $test kernel log: ${hit#*] }"
+}
+
+# A module left behind is a failure; it is removed so that the next test can run.
+guest_check_module()
+{
+	local test=$1 ns
+	grep -q '^ina_agg ' /proc/modules || return 0
+	verdict "fail $test the module is still loaded"
+	for ns in $(ip netns list 2>/dev/null | awk '{ print $1 }'); do
+		ip netns del "$ns" || true
+	done
+	rmmod ina_agg || true
+}
+
+# guest_run TEST OPTION...: run one test and write its verdict.
+guest_run()
+{
+	local test=$1 limit=240 option plain='' rc=0 pid
+	shift
+	for option; do
+		case $option in
+		limit=*) limit=${option#limit=} ;;
+		plain) plain=y ;;
+		esac
+	done
+	[[ $INA_KIND != debug ]] || limit=$((limit * 2))
+	log=$results/${test//\//-}.log
+	mark="ina-test: $test $RANDOM$RANDOM"
+	echo "$test" >"$results/running"
+	echo "$test" >>"$results/started"
+	echo "$mark" >/dev/kmsg
+
+	# A file, not a pipe: what a test leaves running must not hold us up.
+	: >"$log"
+	setsid timeout -k 5 "$limit" bash "$selftests/$test.sh" </dev/null >>"$log" 2>&1 &
+	pid=$!
+	tail -n +1 -f -s 0.2 --pid="$pid" "$log" | tee -a "$results/live.log" |
+		if [[ $plain ]]; then cat >/dev/null; else ktap_verdicts "$test"; fi >>"$results/verdict"
+	wait "$pid" || rc=$?
+	pkill -KILL -s "$pid" || true
+	case $rc in
+	124 | 137) verdict "fail $test ended by its time limit of $limit s" ;;
+	*) if [[ $plain ]]; then plain_verdict "$test" "$rc"; else ktap_judge "$test" "$rc"; fi ;;
+	esac
+	guest_check_log "$test"
+	guest_check_module "$test"
+}
+
+plain_verdict()
+{
+	case $2 in
+	0) verdict "pass $1 exit status 0" ;;
+	4) verdict "skip $1 exit status 4" ;;
+	*) verdict "fail $1 exit status $2" ;;
+	esac
+}
+
+# Objects allocated since boot by nobody who is left: a first scan only colours.
+guest_check_leaks()
+{
+	local control=/sys/kernel/debug/kmemleak
+	[[ -w $control ]] || return 0
+	echo "kmemleak" >"$results/running"
+	echo scan >"$control"
+	sleep 6
+	echo scan >"$control"
+	cat "$control" >"$results/kmemleak.log"
+	if [[ -s $results/kmemleak.log ]]; then
+		verdict "fail kmemleak $(grep -c '^unreferenced' "$results/kmemleak.log") objects leaked"
+		head -n 60 "$results/kmemleak.log" >/dev/console
+	else
+		verdict "pass kmemleak no object leaked"
+	fi
+}
+
+ulimit -c 0
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || true
+[[ ! -w /sys/kernel/debug/kmemleak ]] || echo clear >/sys/kernel/debug/kmemleak
+ip link set lo up
+for entry in "${tests[@]}"; do
+	# shellcheck disable=SC2086 # a test and its options
+	guest_run $entry
+done
+guest_check_leaks
+verdict end
+sync

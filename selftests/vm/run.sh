@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Boot one VM, run a list of tests in it, report. The verdict is the file the
+# guest wrote; a guest that did not finish it has failed.
+#
+#   run.sh [--kernel KIND[:VERSION]] [--size full|small] [--cpus N] [--memory SIZE]
+#          [--timeout SECONDS] [--name RUN] [--append ARGS] [--live] [--quiet] TEST...
+#
+# A test is selftests/TEST.sh. --live shows its output instead of its cases.
+# Results: build/results/RUN/ (verdict, console.log, one TEST.log each).
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+here=$(cd "$(dirname "$0")" && pwd)
+
+usage()
+{
+	sed -n '/^#   run/,/^# Results/s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+}
+
+run_options()
+{
+	kind=fast version='' size=full cpus=2 memory=2G timeout='' name='' append='' live='' quiet=''
+	while (($#)); do
+		case $1 in
+		--kernel) kind=${2%%:*} version=$([[ $2 != *:* ]] || echo "${2#*:}"); shift 2 ;;
+		--size) size=$2; shift 2 ;;
+		--cpus) cpus=$2; shift 2 ;;
+		--memory) memory=$2; shift 2 ;;
+		--timeout) timeout=$2; shift 2 ;;
+		--name) name=$2; shift 2 ;;
+		--append) append=$2; shift 2 ;;
+		--live) live=y; shift ;;
+		--quiet) quiet=y; shift ;;
+		-*) usage ;;
+		*) break ;;
+		esac
+	done
+	tests=("$@")
+	((${#tests[@]})) || usage
+	[[ $size == full || $size == small ]] || usage
+	[[ $version ]] || version=$(vm_default_version)
+	[[ $name ]] || name=$kind-$version-$size-$$
+}
+
+# The module for this kernel, plain and with the KUnit suites when asked for, and
+# the programs. The tests decide themselves what they load.
+run_build()
+{
+	local -a mk=(make -s -C "$INA_TOP" "KDIR=$kernel/build")
+	local krel
+	krel=$(vm_release "$kernel")
+	ko=$INA_BUILD/kmod-$krel/ina_agg.ko
+	ko_kunit=$INA_BUILD/kmod-$krel-kunit/ina_agg.ko
+	[[ ! ${INA_NO_BUILD:-} ]] || return 0
+	vm_step "build the module for $krel" "$results/build.log" "${mk[@]}" module
+	if [[ " ${tests[*]} " == *" vm/kunit "* ]]; then
+		vm_step "build the module with KUnit for $krel" "$results/build-kunit.log" \
+			"${mk[@]}" INA_KUNIT=1 module
+	fi
+	vm_step "build the programs" "$results/build-programs.log" "${mk[@]}" programs
+}
+
+run_conf()
+{
+	local test
+	{
+		printf '%s=%q\n' INA_KO "$ko" INA_KO_KUNIT "$ko_kunit" INA_BUILD "$INA_BUILD" \
+			INA_SIZE "$size" INA_KIND "$kind"
+		echo "tests=("
+		for test in "${tests[@]}"; do
+			printf '\t%q\n' "$test $("$here/tests.sh" options "$test" | xargs) ${live:+plain}"
+		done
+		echo ")"
+	} >"$results/run.conf"
+}
+
+# The kernel log goes to the serial line; the debug kernel dies of any splat.
+run_append()
+{
+	echo "$append log_buf_len=4M"
+	[[ $kind != debug ]] || echo "panic_on_warn=1 hung_task_panic=1"
+	echo "panic=-1"
+}
+
+# Start the VM in the background: sets vm_pid. QEMU's own pid is in qemu.pid.
+run_boot()
+{
+	local -a args=(--run "$(realpath "$kernel/vmlinuz")" --cpus "$cpus" --memory "$memory" --user root
+		--cwd "$INA_TOP" --rwdir "$results" --verbose
+		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot"
+		--exec "$here/guest.sh $results")
+	[[ $("$here/accel.sh" "$accel_kernel") == kvm ]] || args+=(--disable-kvm)
+	vng "${args[@]}" </dev/null >"$results/console.log" 2>&1 &
+	vm_pid=$!
+}
+
+# run_end_vm: end the VM if it still runs. QEMU first: vng waits for it.
+run_end_vm()
+{
+	local pid i
+	[[ ${vm_pid:-} ]] || return 0
+	pid=$(cat "$results/qemu.pid" 2>/dev/null) || true
+	[[ ! $pid ]] || kill "$pid" 2>/dev/null || true
+	for ((i = 0; i < 50; i++)); do
+		kill -0 "$vm_pid" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	[[ ! $pid ]] || kill -9 "$pid" 2>/dev/null || true
+	kill -9 "$vm_pid" 2>/dev/null || true
+}
+
+# Show what the guest wrote since the last call.
+run_show()
+{
+	local line
+	if [[ $live ]]; then
+		tail -c +$((shown + 1)) "$results/live.log" 2>/dev/null || true
+		shown=$(stat -c %s "$results/live.log" 2>/dev/null) || shown=0
+		return
+	fi
+	while read -r line; do
+		shown=$((shown + 1))
+		[[ $quiet || $line == end ]] || printf '%4d s  %s\n' $((SECONDS - start)) "$line"
+	done < <(tail -n +$((shown + 1)) "$results/verdict")
+}
+
+# Wait for the VM, at most the time limit: 0 if it ended by itself.
+run_wait()
+{
+	local last=$SECONDS
+	while kill -0 "$vm_pid" 2>/dev/null; do
+		run_show
+		((SECONDS - start < timeout)) || return 1
+		if [[ ! $quiet && ! $live ]] && ((SECONDS - last >= 60)); then
+			say "$(printf '%4d s  ... %s' $((SECONDS - start)) "$(cat "$results/running" 2>/dev/null)")"
+			last=$SECONDS
+		fi
+		sleep 0.3
+	done
+	wait "$vm_pid" || true
+	run_show
+}
+
+verdict()
+{
+	echo "$*" >>"$results/verdict"
+}
+
+# What the guest left undone counts as failed, with the reason and the log's tail.
+run_complete()
+{
+	local test running reason='the VM ended before its tests did'
+	[[ $(tail -n 1 "$results/verdict") != end ]] || return 0
+	running=$(cat "$results/running" 2>/dev/null) || true
+	[[ ! ${timed_out:-} ]] || reason="the VM was ended after $timeout s"
+	if grep -q 'Kernel panic' "$results/console.log"; then
+		reason="kernel panic:$(sed -n 's/.*Kernel panic - not syncing//p' "$results/console.log" | head -n 1 | tr -d '\r')"
+	fi
+	verdict "fail ${running:-boot} $reason"
+	for test in "${tests[@]}"; do
+		grep -qx "$test" "$results/started" 2>/dev/null || verdict "fail $test not run"
+	done
+	[[ ! $quiet ]] || return 0
+	run_show
+	say "--- the end of $results/console.log"
+	tail -n 40 "$results/console.log" | tr -d '\r' >&2
+	say "---"
+}
+
+run_options "$@"
+kernel=$("$here/kernel.sh" "$kind" "$version")
+# An image that needs no modules tells whether KVM works.
+accel_kernel=$kernel
+results=$INA_BUILD/results/$name
+rm -rf "$results"
+mkdir -p "$results"
+: >"$results/verdict"
+: >"$results/live.log"
+run_build
+run_conf
+[[ $timeout ]] || timeout=$("$here/tests.sh" timeout "$kind" "${tests[@]}")
+
+[[ $quiet ]] || say "boot $kind $version ($size): ${tests[*]}"
+start=$SECONDS shown=0
+trap run_end_vm EXIT
+run_boot
+run_wait || timed_out=y
+run_end_vm
+run_complete
+[[ $quiet || $live ]] || say "results: ${results#"$INA_TOP/"}, $((SECONDS - start)) s"
+if [[ $live ]]; then exec >/dev/null; fi
+"$here/count.sh" "$results/verdict"

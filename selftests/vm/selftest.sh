@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The runner's own test: each way a test or a guest can fail must be reported as
+# that failure and with a non-zero exit status. Two boots of the fast kernel.
+#
+#   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+here=$(cd "$(dirname "$0")" && pwd)
+out=$1
+
+# selftest_run NAME ARGS...: run quietly, keep the exit status in rc.
+selftest_run()
+{
+	local name=$1
+	shift
+	rc=0
+	"$here/run.sh" --quiet --name "runner-$name" "$@" >"$INA_BUILD/log/runner-$name.log" 2>&1 || rc=$?
+	verdict=$INA_BUILD/results/runner-$name/verdict
+}
+
+report()
+{
+	echo "$1 runner $2" >>"$out"
+	printf '        %s runner %s\n' "$1" "$2"
+}
+
+# selftest_expect TEXT LINE: the verdict must have this very line (a regex).
+selftest_expect()
+{
+	if grep -qxE "$2" "$verdict"; then
+		report pass "$1"
+	else
+		report fail "$1 (no line '$2' in ${verdict#"$INA_TOP/"})"
+	fi
+}
+
+selftest_expect_status()
+{
+	if ((rc)); then report pass "$1"; else report fail "$1 (exit status 0)"; fi
+}
+
+mkdir -p "$INA_BUILD/log"
+selftest_run tests vm/selftest/pass vm/selftest/fail vm/selftest/silent vm/selftest/short \
+	vm/selftest/splat vm/selftest/hang vm/selftest/panic vm/selftest/pass
+selftest_expect_status "a failed run exits with non-zero"
+selftest_expect "a passed case is reported" 'pass vm/selftest/pass passes'
+selftest_expect "a skipped case is reported" 'skip vm/selftest/pass is skipped.*'
+selftest_expect "a failed case is reported" 'fail vm/selftest/fail fails on purpose'
+selftest_expect "a test without cases fails" 'fail vm/selftest/silent reported no case.*'
+selftest_expect "a test short of its plan fails" 'fail vm/selftest/short planned 3 cases, reported 1'
+selftest_expect "a kernel warning fails the test" 'fail vm/selftest/splat kernel log: .*WARNING:.*'
+selftest_expect "a test that hangs is ended" 'fail vm/selftest/hang ended by its time limit.*'
+selftest_expect "a panic is reported" 'fail vm/selftest/panic kernel panic: sysrq.*'
+
+selftest_run stuck --timeout "${INA_STUCK_TIMEOUT:-60}" vm/selftest/stuck vm/selftest/pass
+selftest_expect_status "a guest that hangs exits with non-zero"
+selftest_expect "a guest that hangs is ended" 'fail vm/selftest/stuck the VM was ended after .*'
+selftest_expect "a test not reached is reported" 'fail vm/selftest/pass not run'

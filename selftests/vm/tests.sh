@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Read selftests/tests.list, one test a line: NAME [full] [small] [stock] [plain]
+# [limit=SECONDS]. No size means full and small; stock adds a run on the
+# distribution's kernel; plain is a test without KTAP, judged by its exit status.
+# A test in no list may say the same words in a line `# options: ...` of its own.
+#
+#   tests.sh list full|small|stock      the names of that size
+#   tests.sh options TEST               the words after a test's name
+#   tests.sh timeout KIND TEST...       seconds a VM with these tests may take
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+list=$INA_TOP/selftests/tests.list
+
+tests_lines()
+{
+	[[ ! -e $list ]] || sed 's/#.*//' "$list" | awk 'NF'
+}
+
+tests_options()
+{
+	local script=$INA_TOP/selftests/$1.sh
+	tests_lines | awk -v name="$1" '$1 == name { $1 = ""; print }'
+	[[ ! -e $script ]] || sed -n 's/^# options: / /p' "$script"
+}
+
+tests_list()
+{
+	tests_lines | awk -v size="$1" '{
+		sized = / full( |$)/ || / small( |$)/
+		if ($0 ~ " " size "( |$)" || (!sized && size != "stock"))
+			print $1
+	}'
+}
+
+tests_timeout()
+{
+	local kind=$1 sum=180 test limit
+	shift
+	for test; do
+		limit=$(tests_options "$test" | sed -n 's/.*limit=\([0-9]*\).*/\1/p' | head -n 1)
+		sum=$((sum + ${limit:-240}))
+	done
+	[[ $kind != debug ]] || sum=$((sum * 2))
+	echo "$sum"
+}
+
+verb=$1
+shift
+"tests_$verb" "$@"
