@@ -12,7 +12,9 @@ DESTDIR ?=
 # the test kernel (built on first use).
 RUNNING := $(wildcard /lib/modules/$(shell uname -r)/build)
 ifneq ($(filter module modules_install install,$(or $(MAKECMDGOALS),module)),)
-KDIR ?= $(or $(RUNNING),$(shell $(VM)/kernel.sh fast)/build)
+ifndef KDIR
+KDIR := $(or $(RUNNING),$(addsuffix /build,$(shell $(VM)/kernel.sh fast)))
+endif
 KREL := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 MOUT := $(or $(INA_OUT),$(B)/kmod-$(KREL)$(if $(filter 1,$(INA_KUNIT)),-kunit))
 endif

@@ -3,7 +3,7 @@
 # The packages the build, the tests and the checks need: installed when missing
 # and root, else the exact command is printed. Quick when nothing is missing.
 #
-#   deps.sh [cross]
+#   deps.sh [check|cross]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -11,12 +11,10 @@ vm_arch_set "$(uname -m)"
 
 packages_list()
 {
-	echo gcc make bc bison flex cpio kmod xz-utils zstd pkg-config file
+	echo gcc libc6-dev make perl bc bison flex cpio kmod xz-utils zstd pkg-config file
 	echo libelf-dev libssl-dev libmnl-dev libnl-3-dev libnl-genl-3-dev
 	echo linux-source busybox-static iproute2 ethtool jq python3 python3-yaml
-	echo python3-argcomplete python3-requests procps util-linux udev
-	# Debian 13 dropped python3-pkg-resources as virtme-ng's need.
-	dpkg_known python3-pkg-resources
+	echo procps util-linux udev
 	case $VM_DEB in
 	amd64) echo qemu-system-x86 ;;
 	arm64) echo qemu-system-arm ;;
@@ -33,18 +31,13 @@ packages_cross()
 	esac
 }
 
-dpkg_known()
-{
-	if apt-cache show "$1" >/dev/null 2>&1; then echo "$1"; fi
-}
-
+# packages_missing PACKAGE...: of these, the ones that are not installed.
 packages_missing()
 {
-	local want=$1 p
-	for p in $want; do
-		[[ $(dpkg-query -Wf '${db:Status-Abbrev}' "$p" 2>/dev/null) == ii* ]] ||
-			printf '%s ' "$p"
-	done
+	local have
+	have=$(dpkg-query -Wf '${db:Status-Abbrev}${Package}\n' "$@" 2>/dev/null |
+		sed -n 's/^ii *//p') || true
+	printf '%s\n' "$@" | grep -vxF "$have" || true
 }
 
 # virtme-ng is a plain package from Debian 13 on. Debian 12 takes the same
@@ -58,7 +51,7 @@ vng_install()
 	fi
 	tmp=$(mktemp -d)
 	(cd "$tmp" && "$here/apt.sh" trixie update && "$here/apt.sh" trixie download virtme-ng &&
-		dpkg -i virtme-ng_*.deb)
+		apt-get install -y -q --no-install-recommends ./virtme-ng_*.deb </dev/null)
 	rm -rf "$tmp"
 }
 
@@ -69,10 +62,10 @@ install_packages()
 }
 
 here=$(cd "$(dirname "$0")" && pwd)
-missing=$(packages_missing "$(packages_list "${1:-}")")
+# shellcheck disable=SC2046 # a list of packages
+missing=$(packages_missing $(packages_list "${1:-}") | xargs)
 vng=
-[[ $(dpkg-query -Wf '${db:Status-Abbrev}' virtme-ng 2>/dev/null) == ii* ]] ||
-	command -v vng >/dev/null || vng=virtme-ng
+command -v vng >/dev/null || vng=virtme-ng
 [[ $missing || $vng ]] || exit 0
 
 if ((EUID)); then

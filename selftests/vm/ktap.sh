@@ -29,16 +29,17 @@ ktap_verdicts()
 # ktap_judge TEST STATUS: what the exit status adds to the cases already written.
 ktap_judge()
 {
-	local test=$1 rc=$2 cases failed
+	local test=$1 rc=$2 cases failed denied
 	cases=$(grep -c "^[a-z]* $test " "$results/verdict") || true
 	failed=$(grep -c "^fail $test " "$results/verdict") || true
+	denied=$(grep -c '^not ok' "$log") || true
 	if ((rc == 4 && cases == 0)); then
 		verdict "skip $test the whole test: $(grep -m 1 -i skip "$log" || echo 'exit status 4')"
 	elif ((cases == 0)); then
 		verdict "fail $test reported no case, exit status $rc"
 	elif ((rc != 0 && rc != 4 && failed == 0)); then
 		verdict "fail $test exit status $rc without a failed case"
-	elif ((rc == 0 && failed)); then
+	elif ((rc == 0 && denied)); then
 		verdict "fail $test exit status 0 in spite of failed cases"
 	fi
 }

@@ -6,7 +6,8 @@
 #   run.sh [--kernel KIND[:VERSION]] [--size full|small] [--cpus N] [--memory SIZE]
 #          [--timeout SECONDS] [--name RUN] [--append ARGS] [--live] [--quiet] TEST...
 #
-# A test is selftests/TEST.sh. --live shows its output instead of its cases.
+# A test is selftests/TEST.sh. --timeout counts from the first test on; the boot
+# has INA_BOOT_TIMEOUT seconds of its own. --live shows a test's output instead of its cases.
 # Results: build/results/RUN/ (verdict, console.log, one TEST.log each).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -79,7 +80,7 @@ run_conf()
 # The kernel log goes to the serial line; the debug kernel dies of any splat.
 run_append()
 {
-	echo "$append log_buf_len=4M"
+	echo "$append log_buf_len=4M printk.time=1 kunit.enable=1"
 	[[ $kind != debug ]] || echo "panic_on_warn=1 hung_task_panic=1"
 	echo "panic=-1"
 }
@@ -88,7 +89,7 @@ run_append()
 run_boot()
 {
 	local -a args=(--run "$(realpath "$kernel/vmlinuz")" --cpus "$cpus" --memory "$memory" --user root
-		--cwd "$INA_TOP" --rwdir "$results" --verbose
+		--cwd "$INA_TOP" --rodir "$INA_TOP" --rwdir "$results" --verbose
 		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot"
 		--exec "$here/guest.sh $results")
 	[[ $("$here/accel.sh" "$accel_kernel") == kvm ]] || args+=(--disable-kvm)
@@ -126,13 +127,21 @@ run_show()
 	done < <(tail -n +$((shown + 1)) "$results/verdict")
 }
 
-# Wait for the VM, at most the time limit: 0 if it ended by itself.
+# Wait for the VM, at most its time limits: 0 if it ended by itself. Sets reason
+# if not.
 run_wait()
 {
-	local last=$SECONDS
+	local last=$SECONDS booted=''
 	while kill -0 "$vm_pid" 2>/dev/null; do
 		run_show
-		((SECONDS - start < timeout)) || return 1
+		[[ $booted || ! -e $results/started ]] || booted=$SECONDS
+		if [[ $booted ]] && ((SECONDS - booted >= timeout)); then
+			reason="the VM was ended after $timeout s"
+			return 1
+		elif [[ ! $booted ]] && ((SECONDS - start >= boot_timeout)); then
+			reason="the VM did not boot in $boot_timeout s"
+			return 1
+		fi
 		if [[ ! $quiet && ! $live ]] && ((SECONDS - last >= 60)); then
 			say "$(printf '%4d s  ... %s' $((SECONDS - start)) "$(cat "$results/running" 2>/dev/null)")"
 			last=$SECONDS
@@ -151,12 +160,11 @@ verdict()
 # What the guest left undone counts as failed, with the reason and the log's tail.
 run_complete()
 {
-	local test running reason='the VM ended before its tests did'
+	local test running
 	[[ $(tail -n 1 "$results/verdict") != end ]] || return 0
 	running=$(cat "$results/running" 2>/dev/null) || true
-	[[ ! ${timed_out:-} ]] || reason="the VM was ended after $timeout s"
 	if grep -q 'Kernel panic' "$results/console.log"; then
-		reason="kernel panic:$(sed -n 's/.*Kernel panic - not syncing//p' "$results/console.log" | head -n 1 | tr -d '\r')"
+		reason="kernel panic: $(sed -n 's/.*Kernel panic - not syncing[: ]*//p' "$results/console.log" | head -n 1 | tr -d '\r')"
 	fi
 	verdict "fail ${running:-boot} $reason"
 	for test in "${tests[@]}"; do
@@ -183,10 +191,12 @@ run_conf
 [[ $timeout ]] || timeout=$("$here/tests.sh" timeout "$kind" "${tests[@]}")
 
 [[ $quiet ]] || say "boot $kind $version ($size): ${tests[*]}"
+boot_timeout=${INA_BOOT_TIMEOUT:-300}
 start=$SECONDS shown=0
 trap run_end_vm EXIT
 run_boot
-run_wait || timed_out=y
+reason='the VM ended before its tests did'
+run_wait || true
 run_end_vm
 run_complete
 [[ $quiet || $live ]] || say "results: ${results#"$INA_TOP/"}, $((SECONDS - start)) s"

@@ -7,7 +7,7 @@
 #
 #   tests.sh list full|small|stock      the names of that size
 #   tests.sh options TEST               the words after a test's name
-#   tests.sh timeout KIND TEST...       seconds a VM with these tests may take
+#   tests.sh timeout KIND TEST...       seconds these tests may take in a VM
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -36,7 +36,7 @@ tests_list()
 
 tests_timeout()
 {
-	local kind=$1 sum=180 test limit
+	local kind=$1 sum=60 test limit
 	shift
 	for test; do
 		limit=$(tests_options "$test" | sed -n 's/.*limit=\([0-9]*\).*/\1/p' | head -n 1)
