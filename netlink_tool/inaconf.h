@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of inaconf share: words in (words.c, args.c), netlink in the
+ * middle (nl.c), text or JSON out (print.c, fields.c). An object (job.c,
+ * tree.c, ...) is mostly tables over these.
+ */
+#ifndef INACONF_H
+#define INACONF_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <linux/ina.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/**
+ * enum inaconf_exit - exit status, also what every command returns
+ * @INACONF_OK: done
+ * @INACONF_FAILED: the kernel or the system refused; the reason was printed
+ * @INACONF_USAGE: the words make no sense; what is known was printed
+ */
+enum inaconf_exit {
+	INACONF_OK,
+	INACONF_FAILED,
+	INACONF_USAGE,
+};
+
+/* words.c: lists of words the user may say */
+
+/**
+ * struct words - a table whose entries start with a const char *
+ * @table: first entry
+ * @count: number of entries
+ * @stride: size of an entry
+ */
+struct words {
+	const void *table;
+	size_t count;
+	size_t stride;
+};
+
+#define WORDS(a)	{ .table = (a), .count = ARRAY_SIZE(a), .stride = sizeof((a)[0]) }
+
+extern const struct words dtype_words;
+extern const struct words encap_words;
+extern const struct words state_words;
+extern const struct words reason_words;
+extern const struct words reason_texts;
+extern const struct words event_words;
+
+/* Word number @i, NULL beyond the end. */
+const char *words_get(const struct words *words, uint64_t i);
+
+/* Number of @word, or -1. Only the exact word is found. */
+int words_find(const struct words *words, const char *word);
+
+/* Say that @word is no such @what and list what is; returns INACONF_USAGE. */
+int words_unknown(const struct words *words, const char *what, const char *word);
+
+/* Print "Error: ..." as one line to stderr; returns INACONF_FAILED. */
+int error_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for words that make no sense; returns INACONF_USAGE. */
+int error_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* print.c: one call, text or JSON */
+
+/**
+ * struct print - where output goes and in which form
+ * @file: the stream
+ * @json: JSON instead of text
+ * @pretty: JSON with line breaks
+ * @later: a value was printed in the innermost object or array
+ * @depth: open objects and arrays
+ */
+struct print {
+	FILE *file;
+	bool json;
+	bool pretty;
+	bool later;
+	unsigned int depth;
+};
+
+/*
+ * @key is the name in JSON (NULL in an array), @prefix what stands before the
+ * value in text. print_text() is for text alone.
+ */
+void print_array_open(struct print *p, const char *key);
+void print_array_close(struct print *p);
+void print_object_open(struct print *p, const char *key);
+void print_object_close(struct print *p);
+void print_string(struct print *p, const char *key, const char *prefix, const char *value);
+void print_uint(struct print *p, const char *key, const char *prefix, uint64_t value);
+void print_hex(struct print *p, const char *key, const char *prefix, uint64_t value);
+void print_bytes(struct print *p, const char *key, const char *prefix, uint64_t value);
+void print_bool(struct print *p, const char *key, const char *yes, const char *no, bool value);
+void print_text(struct print *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Flush; returns INACONF_FAILED if anything could not be written. */
+int print_flush(struct print *p);
+
+/* nl.c: the netlink socket */
+
+/**
+ * struct nl - a socket that speaks to the family
+ * @socket: NULL until the first request is sent
+ * @family: type of the messages of the family
+ * @group: multicast group of the events
+ * @seq: number of the last request
+ * @request: the request being built, NL_REQUEST_SIZE bytes
+ * @buffer: what was received last
+ * @size: bytes allocated for @buffer
+ * @replies: all replies to the last request, one behind the other
+ * @length: bytes used in @replies
+ */
+struct nl {
+	struct mnl_socket *socket;
+	uint16_t family;
+	uint32_t group;
+	uint32_t seq;
+	char *request;
+	char *buffer;
+	size_t size;
+	char *replies;
+	size_t length;
+};
+
+#define NL_REQUEST_SIZE	65536
+
+/**
+ * struct inaconf - everything a command works with
+ * @out: output
+ * @nl: netlink
+ */
+struct inaconf {
+	struct print out;
+	struct nl nl;
+};
+
+typedef void (*nl_reply_fn)(struct print *p, const struct nlmsghdr *reply, const void *arg);
+
+int nl_init(struct nl *nl);
+void nl_exit(struct nl *nl);
+
+/* Start a request in nl->request. */
+struct nlmsghdr *nl_request(struct nl *nl, uint8_t command);
+
+/*
+ * Send a request, collect all replies in nl->replies. A refusal is printed;
+ * @params (of struct param) gives the attribute to blame its name.
+ */
+int nl_query(struct nl *nl, struct nlmsghdr *request, const struct words *params);
+
+/* Call @fn for every reply to the last request. */
+void nl_each(const struct nl *nl, struct print *p, nl_reply_fn fn, const void *arg);
+
+/* Query, then print the replies with @fn as one array. */
+int nl_show(struct inaconf *ctx, struct nlmsghdr *request, const struct words *params,
+	    nl_reply_fn fn, const void *arg);
+
+/* Join the group of the events. */
+int nl_subscribe(struct nl *nl);
+
+/* Receive into nl->buffer; returns the length or a negative errno. */
+ssize_t nl_receive(struct nl *nl);
+
+/* args.c: words to attributes */
+
+/**
+ * enum param_type - what a keyword is followed by
+ * @PARAM_FLAG: nothing, and no attribute
+ * @PARAM_U16: a number of 16 bits
+ * @PARAM_U32: a number of 32 bits
+ * @PARAM_SIZE: a number of 32 bits, k, M, G, Ki, Mi, Gi may follow
+ * @PARAM_WORD: one of a list of words
+ * @PARAM_ADDR: an IPv4 or IPv6 address
+ * @PARAM_DEV: the name of a network device
+ */
+enum param_type {
+	PARAM_FLAG,
+	PARAM_U16,
+	PARAM_U32,
+	PARAM_SIZE,
+	PARAM_WORD,
+	PARAM_ADDR,
+	PARAM_DEV,
+};
+
+#define PARAM_REQUIRED	0x1	/* must be given */
+#define PARAM_MULTI	0x2	/* may be given more than once */
+#define PARAM_BARE	0x4	/* as first word the value may stand alone */
+
+/**
+ * struct param - a keyword of a command
+ * @keyword: the word
+ * @type: what follows
+ * @attr: attribute the value goes to
+ * @flags: PARAM_*
+ * @words: the words of a PARAM_WORD
+ */
+struct param {
+	const char *keyword;
+	enum param_type type;
+	uint16_t attr;
+	unsigned int flags;
+	const struct words *words;
+};
+
+/*
+ * Put the words @argv as attributes behind @request. @seen (may be NULL) gets
+ * bit i for the i-th entry of @params.
+ */
+int args_parse(const struct words *params, int argc, char **argv, struct nlmsghdr *request,
+	       unsigned int *seen);
+
+/**
+ * struct command - a word and what it does
+ * @name: the word
+ * @run: gets the words behind it
+ */
+struct command {
+	const char *name;
+	int (*run)(struct inaconf *ctx, int argc, char **argv);
+};
+
+/**
+ * struct object - a noun of the command line
+ * @commands: its verbs (of struct command)
+ * @fallback: runs if no verb is given
+ * @any: @fallback also takes words that are no verb
+ * @help: text for "help"
+ */
+struct object {
+	struct words commands;
+	int (*fallback)(struct inaconf *ctx, int argc, char **argv);
+	bool any;
+	const char *help;
+};
+
+/* Run the verb argv[0] of @object. */
+int object_run(const struct object *object, struct inaconf *ctx, int argc, char **argv);
+
+int job_run(struct inaconf *ctx, int argc, char **argv);
+int tree_run(struct inaconf *ctx, int argc, char **argv);
+int dev_run(struct inaconf *ctx, int argc, char **argv);
+int stats_run(struct inaconf *ctx, int argc, char **argv);
+int monitor_run(struct inaconf *ctx, int argc, char **argv);
+
+/* fields.c: attributes to output */
+
+/**
+ * enum field_type - how an attribute is shown
+ * @FIELD_UINT: number of any width
+ * @FIELD_HEX: number in base 16
+ * @FIELD_BYTES: size of memory
+ * @FIELD_WORD: number of a word in a list
+ * @FIELD_STRING: text
+ * @FIELD_ADDR: address
+ */
+enum field_type {
+	FIELD_UINT,
+	FIELD_HEX,
+	FIELD_BYTES,
+	FIELD_WORD,
+	FIELD_STRING,
+	FIELD_ADDR,
+};
+
+/**
+ * struct field - an attribute of a reply
+ * @attr: number of the attribute
+ * @type: how it is shown
+ * @key: name in JSON
+ * @prefix: text before the value
+ * @words: the words of a FIELD_WORD
+ */
+struct field {
+	uint16_t attr;
+	enum field_type type;
+	const char *key;
+	const char *prefix;
+	const struct words *words;
+};
+
+/* Room for the attributes of any set of the family, by number. */
+#define ATTRS_MAX	16
+
+struct attrs {
+	const struct nlattr *attr[ATTRS_MAX];
+};
+
+/* Longest address as text, with the zero. */
+#define ADDR_SIZE	INET6_ADDRSTRLEN
+
+/* Sort the attributes of a reply, or of one nest of it, by number. */
+void attrs_parse(struct attrs *attrs, const struct nlmsghdr *reply);
+void attrs_parse_nested(struct attrs *attrs, const struct nlattr *nest);
+
+/* Value of an attribute; 0, "" or "-" if it is absent or has a wrong length. */
+uint64_t attr_uint(const struct nlattr *attr);
+const char *attr_string(const struct nlattr *attr);
+const char *attr_addr(const struct nlattr *attr, char text[ADDR_SIZE]);
+
+/* IPv4 and IPv6 as in attributes: 16 bytes, IPv4 mapped into IPv6. */
+bool addr_parse(const char *text, struct in6_addr *addr);
+
+/* Print those of @count @fields that are present. */
+void fields_print(struct print *p, const struct field *fields, size_t count,
+		  const struct attrs *attrs);
+
+#endif /* INACONF_H */
