@@ -89,7 +89,7 @@ run_append()
 run_boot()
 {
 	local -a args=(--run "$(realpath "$kernel/vmlinuz")" --cpus "$cpus" --memory "$memory" --user root
-		--cwd "$INA_TOP" --rodir "$INA_TOP" --rwdir "$results" --verbose
+		--cwd "$INA_TOP" --rwdir "$results" --force-9p --verbose
 		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot"
 		--exec "$here/guest.sh $results")
 	[[ $("$here/accel.sh" "$accel_kernel") == kvm ]] || args+=(--disable-kvm)
