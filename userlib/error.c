@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Failures as text: what happened, to which round, because of whom. A session
+ * keeps its last text; a thread keeps that of its last ina_open().
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session.h"
+
+static __thread char ina_open_text[INA_TEXT_LEN];
+
+int ina_error_set(struct ina_session *s, int error, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(s ? s->text : ina_open_text, INA_TEXT_LEN, fmt, args);
+	va_end(args);
+	return error;
+}
+
+/* A session that could not be opened goes away; its text stays. */
+void ina_error_keep(const struct ina_session *s)
+{
+	memcpy(ina_open_text, s->text, sizeof(ina_open_text));
+}
+
+const char *ina_error(const struct ina_session *s)
+{
+	return s ? s->text : ina_open_text;
+}
+
+const char *ina_strerror(int error)
+{
+	int code = error < 0 ? -error : error;
+
+	switch (code) {
+	case 0:
+		return "success";
+	case EINPROGRESS:
+		return "not ended within the given time";
+	case ETIMEDOUT:
+		return "the deadline passed";
+	case EOVERFLOW:
+		return "the sum overflowed and was saturated";
+	case ENOTCONN:
+		return "no epoch is open: members are missing";
+	case ESTALE:
+		return "the membership changed";
+	case EAGAIN:
+		return "the window has no room";
+	case EMSGSIZE:
+		return "no elements, or more than the capacity of the job";
+	case ENODEV:
+		return "the node or its namespace was deleted";
+	default:
+		return strerror(code);
+	}
+}
+
+const char *ina_reason_text(uint32_t reason)
+{
+	static const char *const texts[] = {
+		[INA_REASON_NONE] = "no reason given",
+		[INA_REASON_DEADLINE] = "the deadline passed",
+		[INA_REASON_COUNT] = "not every worker was counted exactly once",
+		[INA_REASON_LENGTH] = "workers disagree on the number of elements",
+		[INA_REASON_LEFT] = "a worker left",
+		[INA_REASON_CHILD_LOST] = "a child restarted or joined again",
+		[INA_REASON_PARENT_LOST] = "the parent closed the epoch or restarted",
+		[INA_REASON_TREE] = "the node was removed or its tree replaced",
+		[INA_REASON_HASH] = "the configuration of the job differs from the parent's",
+		[INA_REASON_UNKNOWN_CHILD] = "the parent has no such child",
+		[INA_REASON_MTU] = "a fragment does not fit the path",
+		[INA_REASON_SEND] = "a packet could not be built or sent",
+	};
+
+	if (reason >= sizeof(texts) / sizeof(texts[0]) || !texts[reason])
+		return "unknown reason";
+	return texts[reason];
+}
+
+static int ina_error_deadline(struct ina_session *s, const struct ina_status *st)
+{
+	const char *sep = st->culprit[0] ? ", waiting for " : "";
+
+	return ina_error_set(s, st->error,
+			     "round %llu: %u of %u fragments without a result after the deadline%s%s",
+			     (unsigned long long)st->round, st->detail[0], st->detail[1],
+			     sep, st->culprit);
+}
+
+static int ina_error_length(struct ina_session *s, const struct ina_status *st)
+{
+	const char *who = st->culprit[0] ? st->culprit : "a worker";
+
+	return ina_error_set(s, st->error,
+			     "round %llu failed: %s contributed %u elements, others %u",
+			     (unsigned long long)st->round, who, st->detail[0], st->detail[1]);
+}
+
+/* "10.0.0.13 left" says more than "a worker left (10.0.0.13)". */
+static int ina_error_blame(struct ina_session *s, const struct ina_status *st)
+{
+	unsigned long long round = st->round;
+
+	if (!st->culprit[0])
+		return ina_error_set(s, st->error, "round %llu failed: %s", round,
+				     ina_reason_text(st->reason));
+	switch (st->reason) {
+	case INA_REASON_LEFT:
+		return ina_error_set(s, st->error, "round %llu failed: %s left", round,
+				     st->culprit);
+	case INA_REASON_CHILD_LOST:
+		return ina_error_set(s, st->error, "round %llu failed: %s restarted or joined again",
+				     round, st->culprit);
+	case INA_REASON_PARENT_LOST:
+		return ina_error_set(s, st->error,
+				     "round %llu failed: the parent %s closed the epoch or restarted",
+				     round, st->culprit);
+	default:
+		return ina_error_set(s, st->error, "round %llu failed: %s (%s)", round,
+				     ina_reason_text(st->reason), st->culprit);
+	}
+}
+
+/* The text of a round that did not end well; returns its error. */
+int ina_error_round(struct ina_session *s, const struct ina_status *st)
+{
+	unsigned long long round = st->round;
+
+	if (st->error == -EOVERFLOW && st->reason == INA_REASON_NONE)
+		return ina_error_set(s, st->error, "round %llu: the sum overflowed and was saturated",
+				     round);
+	switch (st->reason) {
+	case INA_REASON_DEADLINE:
+		return ina_error_deadline(s, st);
+	case INA_REASON_COUNT:
+		return ina_error_set(s, st->error, "round %llu failed: counted %u of %u workers",
+				     round, st->detail[0], st->detail[1]);
+	case INA_REASON_LENGTH:
+		return ina_error_length(s, st);
+	case INA_REASON_NONE:
+		return ina_error_set(s, st->error, "round %llu failed: %s", round,
+				     ina_strerror(st->error));
+	default:
+		return ina_error_blame(s, st);
+	}
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libina: take part in the all-reduces of a job, through /dev/ina.
+ *
+ * A session is one worker of one job. Every worker of the job contributes an
+ * array to each round and gets back the sum over all workers. Rounds are
+ * numbered by the kernel; all workers see the same numbers.
+ *
+ * Functions return 0 or a negative errno; ina_error() has the story. A session
+ * is not locked: use one in a thread, or lock around it. Different sessions
+ * are independent. A session does not survive fork() in the child.
+ */
+#ifndef INA_H
+#define INA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/ina.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+struct ina_session;
+
+/**
+ * struct ina_info - what a job is and how it stands
+ * @job: number of the job
+ * @dtype: enum ina_dtype, the type of the elements
+ * @elem_size: bytes of an element
+ * @capacity: most elements in a round
+ * @depth: most rounds in flight
+ * @fragment: elements in a packet
+ * @index: number of this worker on its node
+ * @open: an epoch is open: rounds can be submitted
+ * @epoch: number of the membership
+ * @workers: workers in the epoch
+ * @next_round: round the next contribution goes into
+ */
+struct ina_info {
+	uint32_t job;
+	uint32_t dtype;
+	uint32_t elem_size;
+	uint32_t capacity;
+	uint32_t depth;
+	uint32_t fragment;
+	uint32_t index;
+	bool open;
+	uint32_t epoch;
+	uint32_t workers;
+	uint64_t next_round;
+};
+
+#define INA_CULPRIT_LEN	46	/* an IPv6 address as text */
+
+/**
+ * struct ina_status - how a round ended
+ * @round: its number
+ * @error: 0; -EINPROGRESS: not ended; -EOVERFLOW: the result is valid but
+ *	holds saturated elements; anything else: the round failed
+ * @reason: enum ina_reason, why it failed
+ * @detail: numbers that belong to @reason, see struct ina_ctl_round
+ * @culprit: address of the node to blame, or an empty string
+ * @workers: workers in the result
+ * @epoch: epoch of the round
+ * @length: elements
+ * @latency_ns: nanoseconds from the submit to the end, 0 if not ended
+ */
+struct ina_status {
+	uint64_t round;
+	int error;
+	uint32_t reason;
+	uint32_t detail[2];
+	char culprit[INA_CULPRIT_LEN];
+	uint32_t workers;
+	uint32_t epoch;
+	uint32_t length;
+	uint64_t latency_ns;
+};
+
+/**
+ * ina_open() - become a worker of a job
+ * @session: out: the session, NULL on failure
+ * @job: number of the job in this network namespace
+ * @timeout_ms: how long to wait until all members are there and an epoch is
+ *	open; -1 for ever, 0 to return as soon as this worker is attached
+ *
+ * With 0, continue with ina_wait_open(), or poll ina_fd().
+ *
+ * Return: 0, -ETIMEDOUT if members are missing after @timeout_ms, -EINTR, or
+ * why the device could not be opened, attached or mapped. ina_error(NULL) has
+ * the text.
+ */
+int ina_open(struct ina_session **session, uint32_t job, int timeout_ms);
+
+/**
+ * ina_close() - leave the job
+ * @session: the session, or NULL
+ *
+ * Rounds that this worker submitted and that have not ended fail on every
+ * worker. Buffers and results are unmapped.
+ */
+void ina_close(struct ina_session *session);
+
+/**
+ * ina_wait_open() - wait until an epoch is open
+ * @session: the session
+ * @timeout_ms: -1 for ever, 0 to look only
+ *
+ * Return: 0, -EINPROGRESS if @timeout_ms passed, -EINTR, or -ENODEV if the
+ * node was deleted.
+ */
+int ina_wait_open(struct ina_session *session, int timeout_ms);
+
+/**
+ * ina_info() - describe the job and its state
+ * @session: the session
+ * @info: out
+ *
+ * Return: 0.
+ */
+int ina_info(const struct ina_session *session, struct ina_info *info);
+
+/**
+ * ina_fd() - file descriptor for poll() and epoll
+ * @session: the session
+ *
+ * POLLIN: a round has ended; POLLOUT: the window has room; POLLHUP: the node
+ * was deleted. Do not read, write or close it.
+ *
+ * Return: the descriptor.
+ */
+int ina_fd(const struct ina_session *session);
+
+/**
+ * ina_buffer() - array for the contribution to the next round
+ * @session: the session
+ *
+ * The array holds ina_info.capacity elements, with whatever an earlier round
+ * left in it. It is the caller's until ina_submit(), then the kernel's until
+ * the round has ended. A second call before the submit returns the same array,
+ * or another one if the next round changed: see ina_next_round().
+ *
+ * Return: the array, or NULL with errno EAGAIN (the window has no room:
+ * ina_wait_room()), EBUSY (an own result must be released first), ENOTCONN (no
+ * epoch is open: ina_wait_open()) or ENODEV (the node was deleted).
+ */
+void *ina_buffer(struct ina_session *session);
+
+/**
+ * ina_next_round() - the round of the buffer
+ * @session: the session
+ *
+ * Return: number of the round that the array last returned by ina_buffer() is
+ * for; without such an array, the round the next one would be for.
+ */
+uint64_t ina_next_round(const struct ina_session *session);
+
+/**
+ * ina_wait_room() - wait until ina_buffer() has an array
+ * @session: the session
+ * @timeout_ms: -1 for ever, 0 to look only
+ *
+ * Return: 0, -EINPROGRESS if @timeout_ms passed, -EINTR, or -EBUSY, -ENOTCONN,
+ * -ENODEV as for ina_buffer().
+ */
+int ina_wait_room(struct ina_session *session, int timeout_ms);
+
+/**
+ * ina_submit() - contribute the buffer to its round
+ * @session: the session
+ * @count: elements, the same on every worker, at most ina_info.capacity
+ * @round: out: number of the round; may be NULL
+ *
+ * After -EAGAIN and -ENOTCONN the contribution is still in the buffer and may
+ * be submitted again. After -ESTALE (the membership changed and the round the
+ * buffer was for is over) take a buffer again and decide what belongs there.
+ *
+ * Return: 0, -EMSGSIZE if @count is 0 or above the capacity, -EINVAL if no
+ * buffer was taken, -EAGAIN, -ENOTCONN, -ESTALE or -ENODEV.
+ */
+int ina_submit(struct ina_session *session, size_t count, uint64_t *round);
+
+/**
+ * ina_wait() - wait until a round has ended
+ * @session: the session
+ * @round: a submitted round
+ * @timeout_ms: -1 for ever, 0 to look only
+ *
+ * Spins for some microseconds before it sleeps.
+ *
+ * Return: 0: ina_result() has the sum. -EOVERFLOW: it has, with elements
+ * saturated at the bounds of the type. -EINPROGRESS: not ended after
+ * @timeout_ms; nothing is lost, wait again. -EINTR: a signal; wait again.
+ * -EINVAL: no such round. -ENODEV: the node was deleted. Anything else: the
+ * round has failed; among these, -ETIMEDOUT: the deadline of the job passed.
+ */
+int ina_wait(struct ina_session *session, uint64_t round, int timeout_ms);
+
+/**
+ * ina_result() - the sum of a round
+ * @session: the session
+ * @round: a round for which ina_wait() returned 0 or -EOVERFLOW
+ *
+ * Return: the array, readable until the round is released, or NULL with errno
+ * EINPROGRESS (not ended), EINVAL (no such round) or that of the failure.
+ */
+const void *ina_result(struct ina_session *session, uint64_t round);
+
+/**
+ * ina_release() - give back the result of a round, and of all before it
+ * @session: the session
+ * @round: a round that has ended; a failed round is released like any other
+ *
+ * At most ina_info.depth rounds are unreleased at a time.
+ *
+ * Return: 0, -EBUSY if it or one before it has not ended, -EINVAL if it was
+ * not submitted, -ENODEV if the node was deleted.
+ */
+int ina_release(struct ina_session *session, uint64_t round);
+
+/**
+ * ina_status() - how a round stands or ended
+ * @session: the session
+ * @round: a submitted round
+ * @status: out
+ *
+ * Valid until the array of the round is submitted again, depth rounds later.
+ *
+ * Return: 0, or -EINVAL if there is no such round.
+ */
+int ina_status(struct ina_session *session, uint64_t round, struct ina_status *status);
+
+/**
+ * ina_allreduce() - sum an array over all workers
+ * @session: the session
+ * @in: contribution; ina_buffer()'s array is not copied
+ * @out: where the sum goes; may be @in, must not overlap it otherwise
+ * @count: elements, the same on every worker, 0 is a no-op
+ * @timeout_ms: for the whole call; -1 for ever
+ *
+ * More elements than the capacity travel as several rounds, as many in flight
+ * as the window allows (not from ina_buffer()'s array). Signals do not end it.
+ * Rounds submitted by hand must be released before.
+ *
+ * On failure, the elements of the rounds that ended before are sums in @out,
+ * the others are untouched; the text tells how many. From then on other workers
+ * may be at another call than this one, so the session refuses further calls
+ * with -ESTALE: as soon as the workers agree where to go on, close and open
+ * again. Nothing of that holds if nothing was contributed yet: then the session
+ * is as before the call. So is it after -EOVERFLOW: @out is complete.
+ *
+ * Return: 0; -EOVERFLOW: complete, with elements saturated; -EINPROGRESS: not
+ * complete after @timeout_ms; -ESTALE: a round of the call was over on other
+ * workers before this one contributed, or an earlier call failed; -EBUSY: a
+ * round is not released; -EINVAL; or as ina_wait() for a failed round.
+ */
+int ina_allreduce(struct ina_session *session, const void *in, void *out, size_t count,
+		  int timeout_ms);
+
+/**
+ * ina_error() - text of the last failure
+ * @session: the session, or NULL for the last ina_open() of this thread
+ *
+ * Return: one line without a newline, valid until the next call on @session.
+ */
+const char *ina_error(const struct ina_session *session);
+
+/**
+ * ina_strerror() - text of a return value
+ * @error: a negative errno (or a positive one), or 0
+ *
+ * Return: a short text; ina_error() says more.
+ */
+const char *ina_strerror(int error);
+
+/**
+ * ina_reason_text() - text of a reason
+ * @reason: enum ina_reason
+ *
+ * Return: why a round failed, in words.
+ */
+const char *ina_reason_text(uint32_t reason);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* INA_H */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A session is an attached file descriptor with its mappings: open, wait for
+ * the membership, describe, close.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "ina_shm.h"
+
+static int ina_session_open(struct ina_session *s)
+{
+	s->fd = open(INA_DEV_PATH, O_RDWR | O_CLOEXEC);
+	if (s->fd >= 0)
+		return 0;
+	switch (errno) {
+	case ENOENT:
+		return ina_error_set(s, -errno,
+				     INA_DEV_PATH " does not exist: load the module (modprobe ina_agg)");
+	case EACCES:
+	case EPERM:
+		return ina_error_set(s, -errno,
+				     INA_DEV_PATH ": permission denied: the udev rule gives it to group ina");
+	default:
+		return ina_error_set(s, -errno, INA_DEV_PATH ": %s", ina_strerror(errno));
+	}
+}
+
+static int ina_session_attach(struct ina_session *s, uint32_t job)
+{
+	s->att.job = job;
+	if (!ioctl(s->fd, INA_IOC_ATTACH, &s->att))
+		return 0;
+	switch (errno) {
+	case ENOENT:
+		return ina_error_set(s, -errno,
+				     "job %u: no such job, or no tree for it, in this network namespace",
+				     job);
+	case EBUSY:
+		return ina_error_set(s, -errno, "job %u: all local workers are attached", job);
+	default:
+		return ina_error_set(s, -errno, "cannot attach to job %u: %s", job,
+				     ina_strerror(errno));
+	}
+}
+
+static int ina_session_start(struct ina_session *s, uint32_t job, int timeout_ms)
+{
+	int err = ina_session_open(s);
+
+	if (!err)
+		err = ina_session_attach(s, job);
+	if (!err)
+		err = ina_region_map(s);
+	if (err || !timeout_ms)
+		return err;
+	err = ina_wait_open(s, timeout_ms);
+	return err == -EINPROGRESS ? -ETIMEDOUT : err;
+}
+
+int ina_open(struct ina_session **session, uint32_t job, int timeout_ms)
+{
+	struct ina_session *s = calloc(1, sizeof(*s));
+	int err;
+
+	*session = NULL;
+	if (!s)
+		return ina_error_set(NULL, -ENOMEM, "no memory for a session");
+	err = ina_session_start(s, job, timeout_ms);
+	if (err) {
+		ina_error_keep(s);
+		ina_close(s);
+		return err;
+	}
+	*session = s;
+	return 0;
+}
+
+void ina_close(struct ina_session *s)
+{
+	if (!s)
+		return;
+	ina_region_unmap(s);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+/* The first epoch seen open tells where this worker starts. */
+void ina_session_sync(struct ina_session *s)
+{
+	if (s->synced)
+		return;
+	s->synced = true;
+	s->cursor = ina_shm_next_round(s->ctl);
+	s->released = s->cursor;
+}
+
+static int ina_session_missing(struct ina_session *s, int timeout_ms)
+{
+	uint32_t refused = ina_shm_refused(s->ctl);
+
+	if (refused)
+		return ina_error_set(s, -EINPROGRESS, "job %u: refused by the parent: %s",
+				     s->att.job, ina_reason_text(refused));
+	return ina_error_set(s, -EINPROGRESS, "job %u: members are still missing after %d ms",
+			     s->att.job, timeout_ms);
+}
+
+static int ina_session_wait(struct ina_session *s, int timeout_ms)
+{
+	struct ina_wait wait = { .round = INA_WAIT_OPEN, .timeout_ms = timeout_ms };
+
+	if (!ioctl(s->fd, INA_IOC_WAIT, &wait))
+		return 0;
+	if (errno == ETIMEDOUT)
+		return ina_session_missing(s, timeout_ms);
+	return ina_error_set(s, -errno, "job %u: waiting for the members: %s", s->att.job,
+			     ina_strerror(errno));
+}
+
+int ina_wait_open(struct ina_session *s, int timeout_ms)
+{
+	uint32_t state = ina_shm_state(s->ctl);
+	int err = 0;
+
+	if (state == INA_CTL_GONE)
+		return ina_error_set(s, -ENODEV, "job %u: %s", s->att.job, ina_strerror(ENODEV));
+	if (state != INA_CTL_OPEN)
+		err = timeout_ms ? ina_session_wait(s, timeout_ms) : ina_session_missing(s, 0);
+	if (!err)
+		ina_session_sync(s);
+	return err;
+}
+
+int ina_info(const struct ina_session *s, struct ina_info *info)
+{
+	*info = (struct ina_info) {
+		.job = s->att.job,
+		.dtype = s->att.dtype,
+		.elem_size = s->att.elem_size,
+		.capacity = s->att.capacity,
+		.depth = s->att.depth,
+		.fragment = s->att.fragment,
+		.index = s->att.index,
+		.open = ina_shm_state(s->ctl) == INA_CTL_OPEN,
+		.epoch = ina_shm_epoch(s->ctl),
+		.workers = ina_shm_workers(s->ctl),
+		.next_round = ina_shm_next_round(s->ctl),
+	};
+	return 0;
+}
+
+int ina_fd(const struct ina_session *s)
+{
+	return s->fd;
+}
