@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	struct inaconf ctx = { .out.file = stdout };
 	int (*run)(struct inaconf *ctx, int argc, char **argv) = inaconf_run;
 	const char *netns = NULL;
-	int ret, flushed;
+	int ret;
 
 	ret = inaconf_options(&ctx, argc, argv, &netns, &run);
 	if (!ret && netns)
@@ -151,6 +151,5 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = run(&ctx, argc - optind, argv + optind);
 	nl_exit(&ctx.nl);
-	flushed = print_flush(&ctx.out);
-	return ret ? ret : flushed;
+	return ret ? ret : print_flush(&ctx.out);
 }
