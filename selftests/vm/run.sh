@@ -115,10 +115,11 @@ run_end_vm()
 # Show what the guest wrote since the last call.
 run_show()
 {
-	local line
+	local line size
 	if [[ $live ]]; then
-		tail -c +$((shown + 1)) "$results/live.log" 2>/dev/null || true
-		shown=$(stat -c %s "$results/live.log" 2>/dev/null) || shown=0
+		size=$(stat -c %s "$results/live.log")
+		tail -c +$((shown + 1)) "$results/live.log" | head -c $((size - shown)) || true
+		shown=$size
 		return
 	fi
 	while read -r line; do
@@ -200,5 +201,8 @@ run_wait || true
 run_end_vm
 run_complete
 [[ $quiet || $live ]] || say "results: ${results#"$INA_TOP/"}, $((SECONDS - start)) s"
-if [[ $live ]]; then exec >/dev/null; fi
+if [[ $live ]]; then
+	grep '^fail' "$results/verdict" >&2 || true
+	exec >/dev/null
+fi
 "$here/count.sh" "$results/verdict"
