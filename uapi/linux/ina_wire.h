@@ -87,6 +87,7 @@ struct ina_hdr {
  * @token: sum of their tokens
  * @mtu: path MTU the child sees
  * @reason: enum ina_reason, why @workers is 0
+ * @culprit: address of the node whose change it was, :: if there is none
  */
 struct ina_join_hdr {
 	__be64	instance;
@@ -96,6 +97,7 @@ struct ina_join_hdr {
 	__be32	token;
 	__be16	mtu;
 	__be16	reason;
+	__u8	culprit[16];
 };
 
 /**
@@ -117,7 +119,7 @@ struct ina_welcome_hdr {
  * @workers: workers in the epoch, 0 while it is closed
  * @token: sum of their tokens
  * @reason: enum ina_reason, why it is closed
- * @pad: zero
+ * @generation: of the child, from its JOIN
  */
 struct ina_epoch_hdr {
 	__be64	instance;
@@ -125,7 +127,7 @@ struct ina_epoch_hdr {
 	__be32	workers;
 	__be32	token;
 	__be32	reason;
-	__be32	pad;
+	__be32	generation;
 };
 
 /**

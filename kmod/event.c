@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events to user space, in words and in numbers. Context: any, locks may be
+ * held; an event that finds no memory is lost, the counters are not.
+ */
+#include <net/genetlink.h>
+#include <net/ipv6.h>
+
+#include "event.h"
+#include "netlink_gen.h"
+#include "node.h"
+
+static const char * const ina_event_reasons[] = {
+	[INA_REASON_NONE] = "no reason",
+	[INA_REASON_DEADLINE] = "deadline passed",
+	[INA_REASON_COUNT] = "workers miscounted",
+	[INA_REASON_LENGTH] = "lengths differ",
+	[INA_REASON_LEFT] = "worker left",
+	[INA_REASON_CHILD_LOST] = "child restarted",
+	[INA_REASON_PARENT_LOST] = "parent lost",
+	[INA_REASON_TREE] = "node removed",
+	[INA_REASON_HASH] = "job configuration differs",
+	[INA_REASON_UNKNOWN_CHILD] = "not a child of the parent",
+	[INA_REASON_MTU] = "fragment does not fit the path MTU",
+	[INA_REASON_SEND] = "packet could not be sent",
+};
+
+/**
+ * ina_event_reason() - a reason in words
+ * @reason: enum ina_reason, may be out of range
+ */
+const char *ina_event_reason(u32 reason)
+{
+	return reason < ARRAY_SIZE(ina_event_reasons) ?
+	       ina_event_reasons[reason] : "unknown reason";
+}
+
+static int ina_event_put_u32(struct sk_buff *skb, int attr, u32 value)
+{
+	return value ? nla_put_u32(skb, attr, value) : 0;
+}
+
+static int ina_event_fill(struct sk_buff *skb, const struct ina_event *event,
+			  const char *text)
+{
+	return nla_put_u32(skb, INA_A_EVENT_TYPE, event->type) ||
+	       ina_event_put_u32(skb, INA_A_EVENT_JOB, event->job) ||
+	       (!ipv6_addr_any(&event->addr) &&
+		nla_put_in6_addr(skb, INA_A_EVENT_ADDR, &event->addr)) ||
+	       (event->has_round &&
+		nla_put_u64_64bit(skb, INA_A_EVENT_ROUND, event->round,
+				  INA_A_EVENT_PAD)) ||
+	       ina_event_put_u32(skb, INA_A_EVENT_REASON, event->reason) ||
+	       ina_event_put_u32(skb, INA_A_EVENT_EPOCH, event->epoch) ||
+	       ina_event_put_u32(skb, INA_A_EVENT_WORKERS, event->workers) ||
+	       ina_event_put_u32(skb, INA_A_EVENT_IFINDEX, event->ifindex) ||
+	       nla_put_string(skb, INA_A_EVENT_TEXT, text);
+}
+
+/**
+ * ina_event_send() - tell the listeners of a namespace
+ * @net: the namespace
+ * @event: numbers
+ * @fmt: words
+ */
+void ina_event_send(struct net *net, const struct ina_event *event,
+		    const char *fmt, ...)
+{
+	struct sk_buff *skb;
+	char text[160];
+	va_list args;
+	void *hdr;
+
+	if (!genl_has_listeners(&ina_nl_family, net, INA_NLGRP_EVENTS))
+		return;
+	va_start(args, fmt);
+	vscnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!skb)
+		return;
+	hdr = genlmsg_put(skb, 0, 0, &ina_nl_family, 0, INA_CMD_EVENT);
+	if (!hdr || ina_event_fill(skb, event, text)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast_netns(&ina_nl_family, net, skb, 0, INA_NLGRP_EVENTS,
+				GFP_ATOMIC);
+}
+
+/**
+ * ina_event_round_failed() - a round failed on a node
+ * @node: where
+ * @round: which
+ * @blame: why
+ */
+void ina_event_round_failed(const struct ina_node *node, u64 round,
+			    const struct ina_blame *blame)
+{
+	struct ina_event event = {
+		.type = INA_EVENT_TYPE_ROUND_FAILED,
+		.job = node->job->config.id,
+		.addr = blame->culprit,
+		.has_round = true,
+		.round = round,
+		.reason = blame->reason,
+	};
+
+	if (blame->reason == INA_REASON_COUNT)
+		ina_event_send(node->net, &event,
+			       "job %u round %llu failed: counted %u of %u workers",
+			       event.job, round, blame->detail[0],
+			       blame->detail[1]);
+	else
+		ina_event_send(node->net, &event,
+			       "job %u round %llu failed: %s (%pI6c)",
+			       event.job, round,
+			       ina_event_reason(blame->reason), &event.addr);
+}

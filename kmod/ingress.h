@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Entry 1 of the receive path: the ingress hook of configured devices.
+ */
+#ifndef _INA_INGRESS_H
+#define _INA_INGRESS_H
+
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+
+struct ina_net;
+struct netlink_ext_ack;
+
+/**
+ * struct ina_dev - a device with our hook
+ * @list: in ina_net.devs, under RTNL
+ * @dev: the device; gone from the list before it is
+ * @ops: the hook
+ */
+struct ina_dev {
+	struct list_head list;
+	struct net_device *dev;
+	struct nf_hook_ops ops;
+};
+
+struct ina_dev *ina_ingress_find(struct ina_net *inet, u32 ifindex);
+int ina_ingress_init(void);
+void ina_ingress_exit(void);
+int ina_ingress_add(struct ina_net *inet, u32 ifindex,
+		    struct netlink_ext_ack *extack);
+int ina_ingress_del(struct ina_net *inet, u32 ifindex,
+		    struct netlink_ext_ack *extack);
+void ina_ingress_flush(struct ina_net *inet);
+
+#endif /* _INA_INGRESS_H */

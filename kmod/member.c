@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Membership. A node whose subtree is complete says so to its parent (JOIN);
+ * a root whose tree is complete opens an epoch and announces it down (EPOCH).
+ * Any change closes the epoch. All messages tell state and may be lost or
+ * repeated: whoever waits for an answer repeats.
+ * Context: softirq (receive) or the node's work; state under the node's lock,
+ * packets are sent after it is dropped.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <net/ipv6.h>
+
+#include "event.h"
+#include "member.h"
+#include "net.h"
+#include "round.h"
+#include "stats.h"
+#include "tx.h"
+#include "worker.h"
+
+/**
+ * ina_member_is_open() - can rounds run
+ * @node: the node; its lock is held
+ */
+bool ina_member_is_open(const struct ina_node *node)
+{
+	return node->open;
+}
+
+/* Count the subtree: workers and tokens, 0 unless everybody is there. */
+static void ina_member_count(struct ina_node *node)
+{
+	u32 workers = node->attached;
+	u32 token = 0;
+	bool complete = node->attached == node->nworkers;
+	int i;
+
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			token += node->workers[i]->token;
+	for (i = 0; i < node->nchildren; i++) {
+		complete &= !!node->children[i].workers;
+		workers += node->children[i].workers;
+		token += node->children[i].token;
+	}
+	node->subtree = complete ? workers : 0;
+	node->subtree_token = complete ? token : 0;
+}
+
+static void ina_member_announce(struct ina_node *node)
+{
+	int i;
+
+	for (i = 0; i < node->nchildren; i++)
+		node->children[i].announce = true;
+}
+
+/* A new epoch: everybody starts at @base under a new era. */
+static void ina_member_open(struct ina_node *node, u32 epoch, u32 members,
+			    u32 token, u64 base)
+{
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	ina_round_fail_all(node, &node->closed);
+	node->era++;
+	node->epoch = epoch;
+	WRITE_ONCE(node->base, base);
+	node->acked = base;
+	WRITE_ONCE(node->members, members);
+	WRITE_ONCE(node->token, token);
+	node->open = true;
+	node->closed = (struct ina_blame){};
+	for (i = 0; i < node->nchildren; i++)
+		node->children[i].acked = base;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_epoch(node->workers[i]);
+	/* After all the above: who sees the epoch sees its members. */
+	smp_store_release(&node->epoch_era, (u64)epoch << 32 | node->era);
+	ina_member_announce(node);
+	ina_event_send(node->net, &(struct ina_event){
+			.type = INA_EVENT_TYPE_EPOCH_OPENED,
+			.job = node->job->config.id,
+			.epoch = epoch, .workers = members,
+			.has_round = true, .round = base },
+		       "job %u epoch %u opened: %u workers, from round %llu",
+		       node->job->config.id, epoch, members, base);
+	ina_node_kick(node);
+}
+
+/**
+ * ina_member_close() - stop taking new rounds
+ * @node: the node; its lock is held
+ * @blame: why
+ *
+ * At the root the rounds that are not complete fail; other nodes leave that to
+ * the root, which alone knows what is complete.
+ */
+void ina_member_close(struct ina_node *node, const struct ina_blame *blame)
+{
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	if (!ina_member_is_open(node))
+		return;
+	if (node->root)
+		ina_round_fail_incomplete(node, blame);
+	/* Members and epoch stay: complete rounds are still distributed. */
+	node->open = false;
+	node->closed = *blame;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_state(node->workers[i], INA_CTL_WAITING);
+	ina_member_announce(node);
+	ina_event_send(node->net, &(struct ina_event){
+			.type = INA_EVENT_TYPE_EPOCH_CLOSED,
+			.job = node->job->config.id, .epoch = node->epoch,
+			.reason = blame->reason, .addr = blame->culprit },
+		       "job %u epoch %u closed: %s (%pI6c)",
+		       node->job->config.id, node->epoch,
+		       ina_event_reason(blame->reason), &blame->culprit);
+	ina_node_kick(node);
+}
+
+/* Does a round that is complete here still have to reach somebody? */
+static bool ina_member_busy(const struct ina_node *node)
+{
+	const struct ina_round *entry;
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (entry->tag.era == node->era && entry->complete &&
+		    !entry->failed && entry->tag.round >= node->base &&
+		    time_before(jiffies, entry->deadline))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * ina_member_open_try() - open an epoch if the tree is complete and quiet
+ * @node: the node, of which only a root opens epochs; its lock is held
+ */
+void ina_member_open_try(struct ina_node *node)
+{
+	u32 epoch = node->epoch + 1;
+	u64 base = node->base;
+
+	lockdep_assert_held(&node->lock);
+	if (!node->root || node->open || !node->subtree ||
+	    ina_member_busy(node))
+		return;
+	/*
+	 * A root that restarts must not repeat its former numbers, and no
+	 * worker may have used a round of the new epoch: none is further
+	 * than the window.
+	 */
+	if (!node->epoch)
+		epoch = max_t(u32, ktime_get_real_seconds(), 1);
+	else
+		base += node->job->config.depth;
+	ina_member_open(node, epoch, node->subtree, node->subtree_token, base);
+}
+
+/**
+ * ina_member_changed() - a child or worker came or went
+ * @node: the node; its lock is held
+ * @blame: why, if somebody went
+ */
+void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
+{
+	lockdep_assert_held(&node->lock);
+	ina_member_count(node);
+	node->generation++;
+	node->change = *blame;
+	node->welcomed = false;
+	node->send_join = !node->root;
+	if (node->root) {
+		ina_member_close(node, blame);
+		ina_member_open_try(node);
+	}
+	ina_node_kick(node);
+	ina_node_tick(node);
+}
+
+/* Why the JOIN of a configured child cannot be accepted, or 0. */
+static u32 ina_member_refusal(const struct ina_node *node,
+			      const struct ina_join_hdr *join)
+{
+	if (be64_to_cpu(join->hash) != node->job->hash)
+		return INA_REASON_HASH;
+	if (be16_to_cpu(join->mtu) < ina_tx_size(node))
+		return INA_REASON_MTU;
+	return 0;
+}
+
+/* Tell the operator, once, that a child is refused. */
+static void ina_member_refuse(struct ina_node *node, struct ina_child *child,
+			      u32 reason)
+{
+	if (child->refused == reason)
+		return;
+	child->refused = reason;
+	if (!reason)
+		return;
+	ina_stats_inc(node->job->stats, INA_STAT_JOINS_REFUSED);
+	ina_event_send(node->net, &(struct ina_event){
+			.type = INA_EVENT_TYPE_CHILD_REFUSED,
+			.job = node->job->config.id,
+			.addr = child->peer.addr, .reason = reason },
+		       "job %u refuses child %pI6c: %s", node->job->config.id,
+		       &child->peer.addr, ina_event_reason(reason));
+}
+
+/* Take over what a child says of its subtree. */
+static void ina_member_update(struct ina_node *node, struct ina_child *child,
+			      const struct ina_join_hdr *join)
+{
+	u64 instance = be64_to_cpu(join->instance);
+	u32 generation = be32_to_cpu(join->generation);
+	struct ina_blame blame = { .culprit = child->peer.addr };
+	bool restarted = child->instance && child->instance != instance;
+	bool was = child->workers;
+
+	if (child->instance == instance && child->generation == generation)
+		return;
+	child->instance = instance;
+	child->generation = generation;
+	child->workers = child->refused ? 0 : be32_to_cpu(join->workers);
+	child->token = child->workers ? be32_to_cpu(join->token) : 0;
+	child->acked = U64_MAX;
+	child->epoch_heard = 0;
+	child->heard_open = false;
+	child->announce = false;
+	blame.reason = restarted || !join->reason ? INA_REASON_CHILD_LOST :
+		       be16_to_cpu(join->reason);
+	if (!restarted)
+		memcpy(&blame.culprit, join->culprit, sizeof(join->culprit));
+	if (!was && !child->workers)
+		return;
+	ina_event_send(node->net, &(struct ina_event){
+			.type = child->workers ? INA_EVENT_TYPE_CHILD_JOINED :
+						 INA_EVENT_TYPE_CHILD_LEFT,
+			.job = node->job->config.id,
+			.addr = child->peer.addr, .workers = child->workers,
+			.reason = child->workers ? 0 : blame.reason },
+		       "job %u child %pI6c %s: %u workers",
+		       node->job->config.id, &child->peer.addr,
+		       child->workers ? "joined" : "left", child->workers);
+	ina_member_changed(node, &blame);
+}
+
+/**
+ * ina_member_rx_join() - a node wants to be, or to stop being, a child
+ * @node: the node
+ * @pkt: its JOIN
+ * @from: its address
+ */
+void ina_member_rx_join(struct ina_node *node, const struct ina_pkt *pkt,
+			const struct in6_addr *from)
+{
+	const struct ina_join_hdr *join = pkt->body;
+	int index = ina_node_child_find(node, from);
+	struct ina_child *child;
+
+	if (index < 0) {
+		ina_stats_inc(node->job->stats, INA_STAT_JOINS_REFUSED);
+		ina_tx_stranger(node, from, join);
+		return;
+	}
+	child = &node->children[index];
+	spin_lock_bh(&node->lock);
+	ina_member_refuse(node, child, ina_member_refusal(node, join));
+	ina_member_update(node, child, join);
+	child->welcome = true;
+	ina_node_kick(node);
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_member_stranger() - a child that has not joined sends as if it had
+ * @node: the node
+ * @child: the child
+ *
+ * It does not know that this node restarted: ask it to join again.
+ */
+void ina_member_stranger(struct ina_node *node, struct ina_child *child)
+{
+	spin_lock_bh(&node->lock);
+	child->welcome = true;
+	ina_node_kick(node);
+	spin_unlock_bh(&node->lock);
+}
+
+/* The parent has lost this node: start over. */
+static void ina_member_rejoin(struct ina_node *node)
+{
+	struct ina_blame blame = {
+		.reason = INA_REASON_PARENT_LOST,
+		.culprit = node->parent.addr,
+	};
+
+	ina_round_fail_all(node, &blame);
+	ina_member_close(node, &blame);
+	ina_member_changed(node, &(struct ina_blame){});
+}
+
+/**
+ * ina_member_rx_welcome() - the parent answers a JOIN
+ * @node: the node
+ * @pkt: the WELCOME
+ */
+void ina_member_rx_welcome(struct ina_node *node, const struct ina_pkt *pkt)
+{
+	const struct ina_welcome_hdr *welcome = pkt->body;
+	u32 reason = be32_to_cpu(welcome->reason);
+
+	spin_lock_bh(&node->lock);
+	if (reason == INA_REASON_CHILD_LOST) {
+		if (node->welcomed && node->subtree)
+			ina_member_rejoin(node);
+		goto unlock;
+	}
+	if (be64_to_cpu(welcome->instance) != node->instance ||
+	    be32_to_cpu(welcome->generation) != node->generation) {
+		ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
+		goto unlock;
+	}
+	if (reason != node->refused && reason)
+		ina_event_send(node->net, &(struct ina_event){
+				.type = INA_EVENT_TYPE_REFUSED,
+				.job = node->job->config.id,
+				.addr = node->parent.addr, .reason = reason },
+			       "job %u is refused by parent %pI6c: %s",
+			       node->job->config.id, &node->parent.addr,
+			       ina_event_reason(reason));
+	node->refused = reason;
+	node->welcomed = !reason;
+	node->index = pkt->index;
+	ina_worker_refused(node);
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/* The window moved on in the epoch we are in. */
+static void ina_member_base(struct ina_node *node, u64 base)
+{
+	int i;
+
+	if (base <= node->base)
+		return;
+	WRITE_ONCE(node->base, base);
+	ina_member_announce(node);
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_base(node->workers[i]);
+}
+
+/**
+ * ina_member_rx_epoch() - the parent announces membership and window
+ * @node: the node
+ * @pkt: the EPOCH
+ */
+void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
+{
+	const struct ina_epoch_hdr *epoch = pkt->body;
+	struct ina_blame blame = {
+		.reason = be32_to_cpu(epoch->reason),
+		.culprit = node->parent.addr,
+	};
+
+	spin_lock_bh(&node->lock);
+	if (be64_to_cpu(epoch->instance) != node->instance ||
+	    be32_to_cpu(epoch->generation) != node->generation ||
+	    !pkt->epoch) {
+		ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
+		goto unlock;
+	}
+	if (!epoch->workers)
+		ina_member_close(node, &blame);
+	else if (node->open && pkt->epoch == node->epoch)
+		ina_member_base(node, be64_to_cpu(epoch->base));
+	else if (pkt->epoch != node->epoch &&
+		 (!node->open || (s32)(pkt->epoch - node->epoch) > 0))
+		ina_member_open(node, pkt->epoch, be32_to_cpu(epoch->workers),
+				be32_to_cpu(epoch->token),
+				be64_to_cpu(epoch->base));
+	node->send_ack = true;
+	ina_node_kick(node);
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/* Has the child heard the epoch as it is? */
+static bool ina_member_heard(const struct ina_node *node,
+			     const struct ina_child *child)
+{
+	if (!node->open)
+		return !child->heard_open;
+	return child->heard_open && child->epoch_heard == node->epoch;
+}
+
+/**
+ * ina_member_rx_ack() - a child has heard an epoch and holds some rounds
+ * @node: the node
+ * @child: the child; it has joined
+ * @pkt: the ACK
+ */
+void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
+		       const struct ina_pkt *pkt)
+{
+	const struct ina_ack_hdr *ack = pkt->body;
+	u64 acked = be64_to_cpu(ack->acked);
+
+	spin_lock_bh(&node->lock);
+	child->epoch_heard = pkt->epoch;
+	child->heard_open = pkt->workers;
+	if (pkt->epoch == node->epoch && child->acked != U64_MAX &&
+	    acked > child->acked &&
+	    acked <= node->base + node->job->config.depth) {
+		child->acked = acked;
+		ina_round_advance(node);
+		ina_member_open_try(node);
+	}
+	if (node->epoch && (!ina_member_heard(node, child) ||
+			    (node->open &&
+			     be64_to_cpu(ack->base) != node->base))) {
+		child->announce = true;
+		ina_node_kick(node);
+	}
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_member_waiting() - is an answer outstanding that must be asked for again
+ * @node: the node; its lock is held
+ */
+bool ina_member_waiting(const struct ina_node *node)
+{
+	int i;
+
+	if (!node->root && (!node->welcomed || node->acked > node->base))
+		return true;
+	if (node->root && node->subtree && !node->open)
+		return true;
+	for (i = 0; i < node->nchildren; i++)
+		if (node->epoch && node->children[i].workers &&
+		    !ina_member_heard(node, &node->children[i]))
+			return true;
+	return false;
+}
+
+/**
+ * ina_member_repeat() - ask again for what is outstanding
+ * @node: the node; its lock is held
+ */
+void ina_member_repeat(struct ina_node *node)
+{
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	ina_member_open_try(node);
+	if (!node->root) {
+		node->send_join |= !node->welcomed;
+		/* Also in peace: a parent that restarted asks us to join. */
+		node->send_ack |= node->welcomed && node->epoch;
+	}
+	for (i = 0; i < node->nchildren; i++)
+		if (node->epoch && node->children[i].workers &&
+		    !ina_member_heard(node, &node->children[i]))
+			node->children[i].announce = true;
+}
+
+/**
+ * struct ina_control - a control packet to be sent
+ * @peer: to whom
+ * @pkt: header
+ * @body: what follows
+ */
+struct ina_control {
+	struct ina_peer *peer;
+	struct ina_pkt pkt;
+	union {
+		struct ina_join_hdr join;
+		struct ina_welcome_hdr welcome;
+		struct ina_epoch_hdr epoch;
+		struct ina_ack_hdr ack;
+		struct ina_fail_hdr fail;
+	} body;
+};
+
+static void ina_member_fill_join(const struct ina_node *node,
+				 struct ina_control *c)
+{
+	c->pkt.type = INA_TYPE_JOIN;
+	c->pkt.index = INA_INDEX_NONE;
+	c->body.join = (struct ina_join_hdr){
+		.instance = cpu_to_be64(node->instance),
+		.hash = cpu_to_be64(node->job->hash),
+		.generation = cpu_to_be32(node->generation),
+		.workers = cpu_to_be32(node->subtree),
+		.token = cpu_to_be32(node->subtree_token),
+		.mtu = cpu_to_be16(node->mtu),
+		.reason = cpu_to_be16(node->change.reason),
+	};
+	memcpy(c->body.join.culprit, &node->change.culprit,
+	       sizeof(c->body.join.culprit));
+}
+
+static void ina_member_fill_ack(const struct ina_node *node,
+				struct ina_control *c)
+{
+	c->pkt.type = INA_TYPE_ACK;
+	c->pkt.epoch = node->epoch;
+	c->pkt.index = node->index;
+	c->pkt.workers = node->open ? node->members : 0;
+	c->body.ack = (struct ina_ack_hdr){
+		.acked = cpu_to_be64(node->acked),
+		.base = cpu_to_be64(node->base),
+	};
+}
+
+static void ina_member_fill_welcome(const struct ina_node *node, u16 index,
+				    struct ina_control *c)
+{
+	const struct ina_child *child = &node->children[index];
+	u32 reason = child->refused;
+
+	c->pkt.type = INA_TYPE_WELCOME;
+	c->pkt.index = index;
+	/* Never heard of: it has to introduce itself. */
+	if (!child->instance)
+		reason = INA_REASON_CHILD_LOST;
+	c->body.welcome = (struct ina_welcome_hdr){
+		.instance = cpu_to_be64(child->instance),
+		.generation = cpu_to_be32(child->generation),
+		.reason = cpu_to_be32(reason),
+	};
+}
+
+static void ina_member_fill_epoch(const struct ina_node *node, u16 index,
+				  struct ina_control *c)
+{
+	const struct ina_child *child = &node->children[index];
+
+	c->pkt.type = INA_TYPE_EPOCH;
+	c->pkt.epoch = node->epoch;
+	c->pkt.index = index;
+	c->body.epoch = (struct ina_epoch_hdr){
+		.instance = cpu_to_be64(child->instance),
+		.base = cpu_to_be64(node->base),
+		.workers = cpu_to_be32(node->open ? node->members : 0),
+		.token = cpu_to_be32(node->open ? node->token : 0),
+		.reason = cpu_to_be32(node->closed.reason),
+		.generation = cpu_to_be32(child->generation),
+	};
+}
+
+static void ina_member_fill_fail(const struct ina_node *node,
+				 const struct ina_round *entry, u16 index,
+				 struct ina_control *c)
+{
+	c->pkt.type = INA_TYPE_FAIL;
+	c->pkt.epoch = node->epoch;
+	c->pkt.round = entry->tag.round;
+	c->pkt.index = index;
+	c->body.fail = (struct ina_fail_hdr){
+		.reason = cpu_to_be32(entry->blame.reason),
+		.detail = { cpu_to_be32(entry->blame.detail[0]),
+			    cpu_to_be32(entry->blame.detail[1]) },
+	};
+	memcpy(c->body.fail.culprit, &entry->blame.culprit,
+	       sizeof(c->body.fail.culprit));
+}
+
+/* A failure to tell the parent, if there is one. */
+static bool ina_member_next_fail(struct ina_node *node, struct ina_control *c)
+{
+	struct ina_round *entry;
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (!entry->tell_up)
+			continue;
+		entry->tell_up = false;
+		ina_member_fill_fail(node, entry, node->index, c);
+		return true;
+	}
+	return false;
+}
+
+/* The next packet for the parent: failures first, they name the culprit. */
+static bool ina_member_next_up(struct ina_node *node, struct ina_control *c)
+{
+	if (node->root)
+		return false;
+	c->peer = &node->parent;
+	if (ina_member_next_fail(node, c))
+		return true;
+	if (node->send_join) {
+		node->send_join = false;
+		ina_member_fill_join(node, c);
+	} else if (node->send_ack) {
+		node->send_ack = false;
+		ina_member_fill_ack(node, c);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* The next packet for child @index. */
+static bool ina_member_next_down(struct ina_node *node, u16 index,
+				 unsigned long *told, struct ina_control *c)
+{
+	struct ina_child *child = &node->children[index];
+	struct ina_round *entry;
+	u32 i;
+
+	c->peer = &child->peer;
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (!entry->tell_down || __test_and_set_bit(i, told))
+			continue;
+		ina_member_fill_fail(node, entry, index, c);
+		return true;
+	}
+	if (child->welcome) {
+		child->welcome = false;
+		ina_member_fill_welcome(node, index, c);
+	} else if (child->announce && child->instance) {
+		child->announce = false;
+		ina_member_fill_epoch(node, index, c);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Send to one child all there is to tell. @failed: rounds to tell of. */
+static void ina_member_flush_child(struct ina_node *node, u16 index)
+{
+	struct ina_control c;
+	unsigned long told = 0;
+	bool more;
+
+	do {
+		c = (struct ina_control){ .pkt.job = node->job->config.id };
+		spin_lock_bh(&node->lock);
+		more = ina_member_next_down(node, index, &told, &c);
+		spin_unlock_bh(&node->lock);
+		if (more)
+			ina_tx_control(node, c.peer, &c.pkt, &c.body);
+	} while (more);
+}
+
+/**
+ * ina_member_flush() - send the control packets that wait
+ * @node: the node
+ *
+ * Context: process (the node's work), no lock held.
+ */
+void ina_member_flush(struct ina_node *node)
+{
+	unsigned long failed[BITS_TO_LONGS(INA_DEPTH_MAX)] = {};
+	struct ina_control c;
+	bool more;
+	u32 i;
+
+	do {
+		c = (struct ina_control){ .pkt.job = node->job->config.id };
+		spin_lock_bh(&node->lock);
+		more = ina_member_next_up(node, &c);
+		spin_unlock_bh(&node->lock);
+		if (more)
+			ina_tx_control(node, c.peer, &c.pkt, &c.body);
+	} while (more);
+
+	spin_lock_bh(&node->lock);
+	for (i = 0; i < node->job->config.depth; i++)
+		if (node->rounds[i].tell_down)
+			__set_bit(i, failed);
+	spin_unlock_bh(&node->lock);
+	for (i = 0; i < node->nchildren; i++) {
+		ina_member_flush_child(node, i);
+		cond_resched();
+	}
+	spin_lock_bh(&node->lock);
+	for_each_set_bit(i, failed, node->job->config.depth)
+		node->rounds[i].tell_down = false;
+	spin_unlock_bh(&node->lock);
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A node's life: created by `tree set`, fed by the receive path and the local
+ * workers, destroyed when its tree is replaced, its job deleted or its
+ * namespace goes. Context: process, inet->lock held, unless said otherwise.
+ */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+
+#include "event.h"
+#include "main.h"
+#include "member.h"
+#include "net.h"
+#include "node.h"
+#include "round.h"
+#include "timer.h"
+#include "tx.h"
+#include "worker.h"
+
+#define INA_NODE_TICK_MS	50
+
+/**
+ * ina_node_kick() - let the node's work run
+ * @node: the node
+ *
+ * Context: any.
+ */
+void ina_node_kick(struct ina_node *node)
+{
+	/* Under RCU, so that destroying can wait for those who saw it alive. */
+	rcu_read_lock();
+	if (!READ_ONCE(node->dead))
+		queue_work(ina_workqueue, &node->work);
+	rcu_read_unlock();
+}
+
+/**
+ * ina_node_tick_in() - let the node's clock tick no later than this
+ * @node: the node
+ * @ms: milliseconds from now
+ *
+ * Context: any.
+ */
+void ina_node_tick_in(struct ina_node *node, unsigned int ms)
+{
+	unsigned long delay = msecs_to_jiffies(ms);
+
+	rcu_read_lock();
+	if (!READ_ONCE(node->dead) &&
+	    (!delayed_work_pending(&node->tick) ||
+	     time_after(node->tick.timer.expires, jiffies + delay)))
+		mod_delayed_work(ina_workqueue, &node->tick, delay);
+	rcu_read_unlock();
+}
+
+/**
+ * ina_node_tick() - something has become outstanding
+ * @node: the node
+ *
+ * Context: any.
+ */
+void ina_node_tick(struct ina_node *node)
+{
+	ina_node_tick_in(node, INA_NODE_TICK_MS);
+}
+
+/* The node's work: control packets, then sums. */
+static void ina_node_work(struct work_struct *work)
+{
+	struct ina_node *node = container_of(work, struct ina_node, work);
+
+	ina_member_flush(node);
+	if (node->tx.ring)
+		ina_tx_run(node, INA_TX_BUDGET * 4);
+}
+
+/**
+ * ina_node_child_find() - the child with an address
+ * @node: the node
+ * @addr: the address
+ *
+ * Context: any; the addresses do not change.
+ * Return: its index or -ENOENT.
+ */
+int ina_node_child_find(const struct ina_node *node,
+			const struct in6_addr *addr)
+{
+	int i;
+
+	for (i = 0; i < node->nchildren; i++)
+		if (ipv6_addr_equal(&node->children[i].peer.addr, addr))
+			return i;
+	return -ENOENT;
+}
+
+static u32 ina_node_slot_size(u16 contributors)
+{
+	return ALIGN(sizeof(struct ina_slot) +
+		     BITS_TO_LONGS(contributors) * sizeof(long),
+		     __alignof__(struct ina_slot));
+}
+
+/**
+ * ina_node_memory() - bytes a node needs, without its workers' contributions
+ * @config: the job
+ * @contributors: children and local workers
+ */
+u64 ina_node_memory(const struct ina_job_config *config, u16 contributors)
+{
+	u64 slots = (u64)ina_wire_frags(config->capacity, config->fragment) *
+		    config->depth;
+	u64 stride = PAGE_ALIGN((u64)config->capacity * sizeof(s32));
+
+	return stride * config->depth +
+	       PAGE_ALIGN(slots * ina_node_slot_size(contributors)) +
+	       PAGE_ALIGN((slots * 2 + 2) * sizeof(u32));
+}
+
+/**
+ * ina_node_alloc() - allocate sums, slots and the send ring
+ * @node: the node; may have them already
+ *
+ * Charged to the caller: the operator for a pure aggregator, the first worker
+ * elsewhere.
+ * Return: 0, or -ENOMEM with nothing allocated.
+ */
+int ina_node_alloc(struct ina_node *node)
+{
+	const struct ina_job_config *config = &node->job->config;
+	u64 slots = (u64)node->frags * config->depth;
+	u64 i;
+	int err;
+
+	if (node->sums.addr)
+		return 0;
+	err = ina_region_alloc(&node->slots, node->job, slots * node->slot_size);
+	if (err)
+		return err;
+	err = ina_region_alloc(&node->queue, node->job,
+			       (slots * 2 + 2) * sizeof(u32));
+	if (err)
+		goto free;
+	err = ina_region_alloc(&node->sums, node->job,
+			       (u64)node->stride * config->depth);
+	if (err)
+		goto free;
+	for (i = 0; i < slots; i++) {
+		ina_slot_init(ina_node_slot(node, i));
+		cond_resched();
+	}
+	node->tx.size = slots * 2 + 2;
+	smp_store_release(&node->tx.ring, node->queue.addr);
+	return 0;
+free:
+	ina_region_free(&node->queue);
+	ina_region_free(&node->slots);
+	return err;
+}
+
+static void ina_node_free_peers(struct ina_node *node)
+{
+	int i;
+
+	dst_cache_destroy(&node->parent.dst);
+	for (i = 0; node->children && i < node->nchildren; i++)
+		dst_cache_destroy(&node->children[i].peer.dst);
+}
+
+/* Last reference gone. Context: process. */
+static void ina_node_free(struct ina_node *node)
+{
+	ina_region_free(&node->sums);
+	ina_region_free(&node->queue);
+	ina_region_free(&node->slots);
+	ina_node_free_peers(node);
+	kvfree(node->children);
+	ina_job_put(node->job);
+	kfree_rcu(node, rcu);
+}
+
+/**
+ * ina_node_put() - drop a reference
+ * @node: the node
+ *
+ * Context: process.
+ */
+void ina_node_put(struct ina_node *node)
+{
+	if (refcount_dec_and_test(&node->refs))
+		ina_node_free(node);
+}
+
+static int ina_node_init_peers(struct ina_node *node,
+			       const struct ina_tree *tree)
+{
+	int err;
+	u16 i;
+
+	node->children = kvcalloc(max_t(u16, tree->nchildren, 1),
+				  sizeof(*node->children), GFP_KERNEL_ACCOUNT);
+	if (!node->children)
+		return -ENOMEM;
+	node->nchildren = tree->nchildren;
+	node->parent.addr = tree->parent;
+	err = dst_cache_init(&node->parent.dst, GFP_KERNEL_ACCOUNT);
+	for (i = 0; i < tree->nchildren && !err; i++) {
+		node->children[i].peer.addr = tree->children[i];
+		node->children[i].acked = U64_MAX;
+		err = dst_cache_init(&node->children[i].peer.dst,
+				     GFP_KERNEL_ACCOUNT);
+	}
+	return err;
+}
+
+static void ina_node_init(struct ina_node *node, struct ina_job *job,
+			  const struct ina_tree *tree)
+{
+	const struct ina_job_config *config = &job->config;
+
+	node->job = ina_job_get(job);
+	node->inet = job->inet;
+	node->net = job->inet->net;
+	refcount_set(&node->refs, 1);
+	spin_lock_init(&node->lock);
+	init_waitqueue_head(&node->wait);
+	init_rwsem(&node->submitting);
+	INIT_WORK(&node->work, ina_node_work);
+	INIT_DELAYED_WORK(&node->tick, ina_timer_tick);
+	node->root = ipv6_addr_any(&tree->parent);
+	node->nworkers = tree->nworkers;
+	node->contributors = tree->nchildren + tree->nworkers;
+	node->index = INA_INDEX_NONE;
+	node->frags = ina_wire_frags(config->capacity, config->fragment);
+	node->stride = PAGE_ALIGN((size_t)config->capacity * sizeof(s32));
+	node->slot_size = ina_node_slot_size(node->contributors);
+	do {
+		node->instance = get_random_u64();
+	} while (!node->instance);
+}
+
+/* Is this an address of the namespace? */
+static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
+	return ipv6_chk_addr(net, addr, NULL, 0);
+}
+
+/* Own address, and does a fragment fit the path to @peer? */
+static int ina_node_check_path(struct ina_node *node,
+			       const struct in6_addr *peer,
+			       struct netlink_ext_ack *extack)
+{
+	unsigned int mtu;
+
+	if (ipv6_addr_v4mapped(peer) != ipv6_addr_v4mapped(&node->local) &&
+	    !ipv6_addr_any(&node->local)) {
+		NL_SET_ERR_MSG(extack,
+			       "IPv4 and IPv6 are mixed: use addresses of one family");
+		return -EAFNOSUPPORT;
+	}
+	if (ina_tx_source(node->net, peer, &node->local, &mtu)) {
+		NL_SET_ERR_MSG(extack,
+			       "No route to a peer: check addresses and routes");
+		return -EHOSTUNREACH;
+	}
+	if (mtu < ina_tx_size(node)) {
+		NL_SET_ERR_MSG(extack,
+			       "A fragment does not fit the path MTU: add the job with a smaller fragment");
+		return -EMSGSIZE;
+	}
+	if (ipv6_addr_equal(peer, &node->parent.addr))
+		node->mtu = min_t(unsigned int, mtu, U16_MAX);
+	return 0;
+}
+
+/* Addresses: one family, routes, MTU, our own. */
+static int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
+			  struct netlink_ext_ack *extack)
+{
+	int err = 0;
+	u16 i;
+
+	node->local = tree->local;
+	if (!node->root)
+		err = ina_node_check_path(node, &tree->parent, extack);
+	for (i = 0; i < tree->nchildren && !err; i++)
+		err = ina_node_check_path(node, &tree->children[i], extack);
+	if (err)
+		return err;
+	if (!ipv6_addr_any(&node->local) &&
+	    !ina_node_is_local(node->net, &node->local)) {
+		NL_SET_ERR_MSG(extack,
+			       "The local address is not configured here: add it to a device first");
+		return -EADDRNOTAVAIL;
+	}
+	if (ina_node_child_find(node, &node->local) >= 0 ||
+	    (!node->root && ipv6_addr_equal(&node->local, &node->parent.addr))) {
+		NL_SET_ERR_MSG(extack,
+			       "A node cannot be its own parent or child: give other addresses");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Memory the node will need, before anything is half set up. */
+static int ina_node_reserve(struct ina_node *node,
+			    struct netlink_ext_ack *extack)
+{
+	struct ina_job *job = node->job;
+	u64 size = ina_node_memory(&job->config, node->contributors) +
+		   (u64)node->nworkers * (PAGE_ALIGN(sizeof(struct ina_ctl)) +
+					  (u64)node->stride *
+					  job->config.depth);
+	int err = ina_region_check(job, size);
+
+	/* A pure aggregator needs its memory before the first child joins. */
+	if (!err && !node->nworkers)
+		err = ina_node_alloc(node);
+	if (err)
+		NL_SET_ERR_MSG(extack,
+			       "Not enough memory for the sums: lower capacity or depth, or raise max_job_mb and max_total_mb");
+	return err;
+}
+
+/**
+ * ina_node_create() - give a job its place in the tree
+ * @job: the job; inet->lock is held
+ * @tree: the place, checked for what needs no namespace
+ * @extack: says what is wrong
+ *
+ * Return: the node, not yet visible, or ERR_PTR.
+ */
+struct ina_node *ina_node_create(struct ina_job *job,
+				 const struct ina_tree *tree,
+				 struct netlink_ext_ack *extack)
+{
+	struct ina_node *node;
+	int err;
+
+	node = kzalloc(sizeof(*node), GFP_KERNEL_ACCOUNT);
+	if (!node)
+		return ERR_PTR(-ENOMEM);
+	ina_node_init(node, job, tree);
+	err = ina_node_init_peers(node, tree);
+	if (!err)
+		err = ina_node_check(node, tree, extack);
+	if (!err)
+		err = ina_node_reserve(node, extack);
+	if (!err)
+		err = ina_tx_init(node);
+	if (err) {
+		ina_node_put(node);
+		return ERR_PTR(err);
+	}
+	return node;
+}
+
+/* Nobody here or below can go on; told while packets can still be sent. */
+static void ina_node_farewell(struct ina_node *node)
+{
+	struct ina_blame blame = {
+		.reason = INA_REASON_TREE, .culprit = node->local,
+	};
+	int i;
+
+	spin_lock_bh(&node->lock);
+	ina_round_fail_all(node, &blame);
+	ina_member_close(node, &blame);
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_state(node->workers[i], INA_CTL_GONE);
+	memset(node->workers, 0, sizeof(node->workers));
+	node->attached = 0;
+	for (i = 0; i < node->nchildren; i++)
+		node->children[i].workers = 0;
+	node->nworkers = 0;
+	node->subtree = 0;
+	node->subtree_token = 0;
+	node->generation++;
+	node->change = blame;
+	node->send_join = !node->root;
+	WRITE_ONCE(node->dead, true);
+	spin_unlock_bh(&node->lock);
+	wake_up_interruptible_all(&node->wait);
+	ina_member_flush(node);
+}
+
+/**
+ * ina_node_destroy() - take a node out of its job
+ * @node: the node; readers may still see it, new ones do not
+ *
+ * Its rounds fail, its workers get ENODEV, its peers are told.
+ */
+void ina_node_destroy(struct ina_node *node)
+{
+	/* Submits that saw it alive end first, new ones are refused. */
+	down_write(&node->submitting);
+	ina_node_farewell(node);
+	up_write(&node->submitting);
+	/* Receivers and those who queue work have seen that it is dead. */
+	synchronize_rcu();
+	cancel_delayed_work_sync(&node->tick);
+	cancel_work_sync(&node->work);
+	ina_tx_exit(node);
+	ina_node_put(node);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A node is the place of a job in this namespace: its parent, its children,
+ * its local workers, and the sums of the rounds in flight.
+ */
+#ifndef _INA_NODE_H
+#define _INA_NODE_H
+
+#include <linux/in6.h>
+#include <linux/rwsem.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <net/dst_cache.h>
+#include <uapi/linux/ina.h>
+#include <uapi/linux/ina_dev.h>
+
+#include "job.h"
+#include "region.h"
+#include "slot.h"
+
+struct ina_worker;
+struct socket;
+
+#define INA_NODE_CHILDREN_MAX	1024
+#define INA_NODE_WORKERS_MAX	64
+
+/**
+ * struct ina_peer - the other end of a hop
+ * @addr: its address, IPv4 mapped into IPv6
+ * @dst: cached route; used with bottom halves disabled
+ * @seq: packets of elements sent to it; under the sender's busy bit
+ */
+struct ina_peer {
+	struct in6_addr addr;
+	struct dst_cache dst;
+	u32 seq;
+};
+
+/**
+ * struct ina_child - a child, all under the node's lock but @peer
+ * @peer: where it is
+ * @instance: its incarnation, 0 before the first JOIN
+ * @generation: its last change
+ * @workers: workers of its subtree, 0 unless complete
+ * @token: sum of their tokens
+ * @epoch_heard: epoch it last acknowledged
+ * @heard_open: it took that epoch as open
+ * @acked: its subtree holds all rounds below
+ * @welcome: a WELCOME is to be sent
+ * @announce: an EPOCH is to be sent
+ * @refused: enum ina_reason, why its JOIN is refused
+ */
+struct ina_child {
+	struct ina_peer peer;
+	u64 instance;
+	u32 generation;
+	u32 workers;
+	u32 token;
+	u32 epoch_heard;
+	bool heard_open;
+	u64 acked;
+	bool welcome;
+	bool announce;
+	u32 refused;
+};
+
+/**
+ * struct ina_blame - why something failed
+ * @reason: enum ina_reason
+ * @detail: numbers that belong to it
+ * @culprit: who, :: if unknown
+ */
+struct ina_blame {
+	u32 reason;
+	u32 detail[2];
+	struct in6_addr culprit;
+};
+
+/**
+ * struct ina_round - one round of the window
+ * @progress: era, round, overflow and number of results held in one word, see
+ *	round.c; it alone is written without the lock
+ * @tag: whose entry this is
+ * @length: elements, 0 if not known yet
+ * @frags: fragments of @length
+ * @deadline: jiffies at which it fails here
+ * @failed: it did; then @blame says why
+ * @complete: all results are held
+ * @tell_up: the parent is to be told of the failure
+ * @tell_down: the children are to be told of the failure
+ * @blame: why it failed
+ */
+struct ina_round {
+	atomic64_t progress;
+	struct ina_tag tag;
+	u32 length;
+	u32 frags;
+	unsigned long deadline;
+	bool failed;
+	bool complete;
+	bool tell_up;
+	bool tell_down;
+	struct ina_blame blame;
+};
+
+/**
+ * struct ina_tx - what waits to be sent
+ * @sock: owns the skbs in flight, so that its send buffer bounds them
+ * @room: wakes the sender when the buffer drains
+ * @lock: protects the ring
+ * @ring: slot number * 2, + 1 for down the tree; holds each at most once
+ * @head: next to send
+ * @tail: next free
+ * @size: entries
+ * @busy: bit 0: somebody is sending
+ * @child: next child of the fan-out of ring[head]
+ * @tag: whose sum that fan-out sends
+ */
+struct ina_tx {
+	struct socket *sock;
+	struct wait_queue_entry room;
+	spinlock_t lock;
+	u32 *ring;
+	u32 head;
+	u32 tail;
+	u32 size;
+	unsigned long busy;
+	u16 child;
+	struct ina_tag tag;
+};
+
+/**
+ * struct ina_node - a job's place in this namespace
+ * @job: what is summed; a reference is held
+ * @inet: the namespace's state, valid until destroyed
+ * @net: the namespace, valid until destroyed
+ * @refs: the job's, one per attached worker
+ * @rcu: frees after readers
+ * @local: its own address
+ * @parent: the parent; unused at the root
+ * @root: there is no parent
+ * @dead: destroyed: nothing more is queued; written once, read under RCU
+ * @children: indexed by contributor index
+ * @nchildren: how many
+ * @nworkers: local workers expected
+ * @contributors: children + local workers, the bits of a slot
+ * @instance: random number of this incarnation
+ * @mtu: of the path to the parent, 0 at the root
+ * @sums: elements: depth arrays of @stride bytes; the workers' results
+ * @slots: depth * @frags slots of @slot_size bytes
+ * @queue: memory of the send ring
+ * @stride: bytes of one round's elements
+ * @frags: fragments of a full round
+ * @slot_size: bytes of one slot
+ * @tx: the send queue
+ * @work: sends control packets and what waits in @tx
+ * @tick: repeats and deadlines
+ * @wait: attached workers sleep here
+ * @submitting: read by those who submit, written to wait for them
+ * @lock: protects all below
+ * @epoch_era: wire epoch << 32 | era, in one word for readers without the
+ *	lock
+ * @open: rounds can be submitted
+ * @era: counts epochs, see struct ina_tag
+ * @epoch: number of the last epoch, open or closed
+ * @members: workers of the epoch, in the whole tree
+ * @token: sum of their tokens
+ * @base: first round not acknowledged by all; read without the lock
+ * @acked: the subtree holds all rounds below
+ * @generation: counts changes of the subtree
+ * @subtree: workers in the subtree, 0 unless complete
+ * @subtree_token: sum of their tokens
+ * @change: why the subtree last became incomplete
+ * @closed: why the epoch is closed, told to the children
+ * @index: contributor index at the parent
+ * @welcomed: the parent has heard @generation
+ * @refused: enum ina_reason, why the parent refuses
+ * @send_join: a JOIN is to be sent
+ * @send_ack: an ACK is to be sent
+ * @workers: attached local workers
+ * @attached: how many
+ * @rounds: round r is at r % depth
+ */
+struct ina_node {
+	struct ina_job *job;
+	struct ina_net *inet;
+	struct net *net;
+	refcount_t refs;
+	struct rcu_head rcu;
+	struct in6_addr local;
+	struct ina_peer parent;
+	bool root;
+	bool dead;
+	struct ina_child *children;
+	u16 nchildren;
+	u16 nworkers;
+	u16 contributors;
+	u64 instance;
+	u16 mtu;
+	struct ina_region sums;
+	struct ina_region slots;
+	struct ina_region queue;
+	size_t stride;
+	u32 frags;
+	u32 slot_size;
+	struct ina_tx tx;
+	struct work_struct work;
+	struct delayed_work tick;
+	wait_queue_head_t wait;
+	struct rw_semaphore submitting;
+
+	spinlock_t lock ____cacheline_aligned;
+	u64 epoch_era;
+	bool open;
+	u32 era;
+	u32 epoch;
+	u32 members;
+	u32 token;
+	u64 base;
+	u64 acked;
+	u32 generation;
+	u32 subtree;
+	u32 subtree_token;
+	struct ina_blame change;
+	struct ina_blame closed;
+	u16 index;
+	bool welcomed;
+	u32 refused;
+	bool send_join;
+	bool send_ack;
+	struct ina_worker *workers[INA_NODE_WORKERS_MAX];
+	u16 attached;
+	struct ina_round rounds[INA_DEPTH_MAX];
+};
+
+/**
+ * struct ina_tree - a node's place, as configured
+ * @local: own address, :: to find it by routing
+ * @parent: :: for the root
+ * @children: addresses
+ * @nchildren: how many
+ * @nworkers: local workers
+ */
+struct ina_tree {
+	struct in6_addr local;
+	struct in6_addr parent;
+	struct in6_addr *children;
+	u16 nchildren;
+	u16 nworkers;
+};
+
+struct ina_node *ina_node_create(struct ina_job *job,
+				 const struct ina_tree *tree,
+				 struct netlink_ext_ack *extack);
+void ina_node_destroy(struct ina_node *node);
+void ina_node_put(struct ina_node *node);
+void ina_node_kick(struct ina_node *node);
+void ina_node_tick(struct ina_node *node);
+void ina_node_tick_in(struct ina_node *node, unsigned int ms);
+int ina_node_alloc(struct ina_node *node);
+u64 ina_node_memory(const struct ina_job_config *config, u16 contributors);
+int ina_node_child_find(const struct ina_node *node,
+			const struct in6_addr *addr);
+
+/* Number, state and elements of the slot of a fragment. */
+static inline u32 ina_node_slot_id(const struct ina_node *node, u64 round,
+				   u32 frag)
+{
+	return (u32)(round % node->job->config.depth) * node->frags + frag;
+}
+
+static inline struct ina_slot *ina_node_slot(const struct ina_node *node,
+					     u32 id)
+{
+	return node->slots.addr + (size_t)id * node->slot_size;
+}
+
+static inline s32 *ina_node_sums(const struct ina_node *node, u32 id)
+{
+	return node->sums.addr + (size_t)(id / node->frags) * node->stride +
+	       (size_t)(id % node->frags) * node->job->config.fragment *
+	       sizeof(s32);
+}
+
+#endif /* _INA_NODE_H */

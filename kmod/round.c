@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A round lives in entry round % depth of its node while it is in the window
+ * [base, base + depth). Contributions and results meet here, from softirq and
+ * from the workers' submits; the slow transitions (claim, complete, fail,
+ * window) take the node's lock, a fragment only its slot's.
+ */
+#include <linux/jiffies.h>
+
+#include "event.h"
+#include "net.h"
+#include "round.h"
+#include "stats.h"
+#include "tx.h"
+#include "wire.h"
+#include "worker.h"
+
+/*
+ * ina_round.progress: who the entry belongs to and how far it is, in one
+ * word, so that a straggling CPU can never count a fragment of one round for
+ * another that took over the entry:
+ *   63..56 era   55..32 round   31 overflow   30 failed   29..0 results held
+ */
+#define INA_PROGRESS_OVERFLOW	BIT_ULL(31)
+#define INA_PROGRESS_FAILED	BIT_ULL(30)
+#define INA_PROGRESS_HELD	GENMASK_ULL(29, 0)
+
+static u64 ina_round_key(const struct ina_tag *tag)
+{
+	return (u64)(tag->era & 0xff) << 56 | (tag->round & 0xffffff) << 32;
+}
+
+static bool ina_round_key_match(u64 progress, const struct ina_tag *tag)
+{
+	return (progress & GENMASK_ULL(63, 32)) == ina_round_key(tag);
+}
+
+static struct ina_round *ina_round_entry(struct ina_node *node, u64 round)
+{
+	return &node->rounds[round % node->job->config.depth];
+}
+
+/**
+ * ina_round_held() - fragments whose result this node holds
+ * @round: the round
+ */
+u32 ina_round_held(const struct ina_round *round)
+{
+	return atomic64_read(&round->progress) & INA_PROGRESS_HELD;
+}
+
+/**
+ * ina_round_overflow() - was an element saturated
+ * @round: the round
+ */
+bool ina_round_overflow(const struct ina_round *round)
+{
+	return atomic64_read(&round->progress) & INA_PROGRESS_OVERFLOW;
+}
+
+/**
+ * ina_round_failed() - is there no point in sending for a round
+ * @node: the node
+ * @tag: the round
+ *
+ * Context: any.
+ * Return: true if it failed or is not in the window any more.
+ */
+bool ina_round_failed(struct ina_node *node, const struct ina_tag *tag)
+{
+	u64 progress;
+
+	progress = atomic64_read(&ina_round_entry(node, tag->round)->progress);
+	return !ina_round_key_match(progress, tag) ||
+	       (progress & INA_PROGRESS_FAILED);
+}
+
+/**
+ * ina_round_claim() - the entry of a round, taken over if it is new
+ * @node: the node; its lock is held
+ * @tag: the round
+ * @length: elements, 0 if not known
+ *
+ * Return: the entry, which may have failed, or ERR_PTR(-ESTALE) if the round
+ * is not in the window, or ERR_PTR(-EMSGSIZE) if it has another length.
+ */
+struct ina_round *ina_round_claim(struct ina_node *node,
+				  const struct ina_tag *tag, u32 length)
+{
+	struct ina_round *entry = ina_round_entry(node, tag->round);
+	const struct ina_job_config *config = &node->job->config;
+	u32 ms = config->deadline_ms;
+
+	lockdep_assert_held(&node->lock);
+	if (tag->era != node->era || tag->round < node->base ||
+	    tag->round - node->base >= config->depth)
+		return ERR_PTR(-ESTALE);
+	if (ina_tag_equal(&entry->tag, tag)) {
+		if (entry->length && length && entry->length != length)
+			return ERR_PTR(-EMSGSIZE);
+		if (!entry->length && length) {
+			entry->frags = ina_wire_frags(length, config->fragment);
+			smp_store_release(&entry->length, length);
+		}
+		return entry;
+	}
+	/* Readers without the lock test the length first, then the word. */
+	WRITE_ONCE(entry->length, 0);
+	smp_wmb();
+	entry->tag = *tag;
+	entry->frags = ina_wire_frags(length, config->fragment);
+	entry->failed = false;
+	entry->complete = false;
+	entry->tell_up = false;
+	entry->tell_down = false;
+	/* Leave those above, who know more, the time to name the culprit. */
+	if (!node->nchildren && !node->root)
+		ms += ms / 4 + 1;
+	entry->deadline = jiffies + msecs_to_jiffies(ms);
+	atomic64_set(&entry->progress, ina_round_key(tag));
+	smp_store_release(&entry->length, length);
+	ina_node_tick(node);
+	return entry;
+}
+
+/* Slow path of ina_round_enter(). */
+static int ina_round_enter_locked(struct ina_node *node,
+				  const struct ina_tag *tag, u32 length,
+				  const struct in6_addr *from)
+{
+	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
+	struct ina_round *entry;
+	int ret = 0;
+
+	spin_lock_bh(&node->lock);
+	entry = ina_round_claim(node, tag, length);
+	if (IS_ERR(entry) && PTR_ERR(entry) == -EMSGSIZE) {
+		blame.detail[0] = length;
+		blame.detail[1] = ina_round_entry(node, tag->round)->length;
+		blame.culprit = *from;
+		ina_round_fail_locked(node, tag, &blame);
+		ret = INA_STAT_DROP_LENGTH;
+	} else if (IS_ERR(entry)) {
+		ret = INA_STAT_DROP_WINDOW;
+	} else if (entry->failed) {
+		ret = INA_STAT_DROP_FAILED;
+	}
+	spin_unlock_bh(&node->lock);
+	return ret;
+}
+
+/* May a fragment of @tag with @length go into its slot? 0 or a counter. */
+static int ina_round_enter(struct ina_node *node, const struct ina_tag *tag,
+			   u32 length, const struct in6_addr *from)
+{
+	struct ina_round *entry = ina_round_entry(node, tag->round);
+	u64 progress;
+
+	if (smp_load_acquire(&entry->length) == length) {
+		progress = atomic64_read(&entry->progress);
+		if (ina_round_key_match(progress, tag))
+			return progress & INA_PROGRESS_FAILED ?
+			       INA_STAT_DROP_FAILED : 0;
+	}
+	return ina_round_enter_locked(node, tag, length, from);
+}
+
+/* All results are held: tell the workers. */
+static void ina_round_complete(struct ina_node *node, const struct ina_tag *tag)
+{
+	struct ina_round *entry = ina_round_entry(node, tag->round);
+	bool overflow;
+	int i;
+
+	spin_lock_bh(&node->lock);
+	if (!ina_tag_equal(&entry->tag, tag) || entry->failed)
+		goto unlock;
+	entry->complete = true;
+	overflow = ina_round_overflow(entry);
+	ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_DONE);
+	if (overflow)
+		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_OVERFLOW);
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_round_end(node->workers[i], entry, overflow);
+	ina_round_advance(node);
+	if (overflow)
+		ina_event_send(node->net, &(struct ina_event){
+				.type = INA_EVENT_TYPE_OVERFLOW,
+				.job = node->job->config.id,
+				.has_round = true, .round = tag->round },
+			       "job %u round %llu saturated: scale the gradient down",
+			       node->job->config.id, tag->round);
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/* One more result is held; the last completes the round. */
+static void ina_round_hold(struct ina_node *node, const struct ina_part *part,
+			   u32 length)
+{
+	struct ina_round *entry = ina_round_entry(node, part->tag.round);
+	u64 old = atomic64_read(&entry->progress);
+	u64 new;
+
+	do {
+		if (!ina_round_key_match(old, &part->tag) ||
+		    (old & INA_PROGRESS_FAILED))
+			return;
+		new = old + 1;
+		if (part->flags & INA_F_OVERFLOW)
+			new |= INA_PROGRESS_OVERFLOW;
+	} while (!atomic64_try_cmpxchg(&entry->progress, (s64 *)&old, new));
+
+	if ((new & INA_PROGRESS_HELD) ==
+	    ina_wire_frags(length, node->job->config.fragment))
+		ina_round_complete(node, &part->tag);
+}
+
+/* The root has a sum over its whole tree: publish it if it counts right. */
+static void ina_round_publish(struct ina_node *node,
+			      const struct ina_part *part, u32 id, u32 length)
+{
+	struct ina_slot *slot = ina_node_slot(node, id);
+	struct ina_blame blame = {
+		.reason = INA_REASON_COUNT,
+		.detail = { part->workers, READ_ONCE(node->members) },
+	};
+
+	if (part->workers != READ_ONCE(node->members) ||
+	    part->token != READ_ONCE(node->token)) {
+		ina_stats_inc(node->job->stats, INA_STAT_COUNT_WRONG);
+		ina_round_fail(node, &part->tag, &blame);
+		return;
+	}
+	if (!ina_slot_publish(slot, &part->tag))
+		return;
+	if (node->nchildren)
+		ina_tx_queue(node, id, INA_SLOT_DOWN);
+	ina_round_hold(node, part, length);
+}
+
+/**
+ * ina_round_contribute() - a child's or worker's sum of a fragment has come
+ * @node: the node
+ * @part: what it says of itself
+ * @frag: which fragment
+ * @length: elements of the round
+ * @src: its elements, as many as the fragment has
+ * @from: whose it is, to blame
+ *
+ * Context: process or softirq, no lock held. The caller runs the sender.
+ * Return: 0, or the counter that says why it was refused.
+ */
+int ina_round_contribute(struct ina_node *node, struct ina_part *part,
+			 u32 frag, u32 length, const void *src,
+			 const struct in6_addr *from)
+{
+	u32 id = ina_node_slot_id(node, part->tag.round, frag);
+	u32 fragment = node->job->config.fragment;
+	int err;
+
+	err = ina_round_enter(node, &part->tag, length, from);
+	if (err)
+		return err;
+	switch (ina_slot_add(ina_node_slot(node, id), part, node->contributors,
+			     ina_node_sums(node, id), src,
+			     ina_wire_count(length, fragment, frag))) {
+	case INA_SLOT_ADDED:
+		return 0;
+	case INA_SLOT_FULL:
+		if (node->root)
+			ina_round_publish(node, part, id, length);
+		else
+			ina_tx_queue(node, id, INA_SLOT_UP);
+		return 0;
+	case INA_SLOT_DUPLICATE:
+		return INA_STAT_DROP_DUPLICATE;
+	default:
+		return INA_STAT_DROP_STALE;
+	}
+}
+
+/**
+ * ina_round_result() - the root's sum of a fragment has come down
+ * @node: the node
+ * @part: what it says of itself
+ * @frag: which fragment
+ * @length: elements of the round
+ * @src: its elements
+ *
+ * Context: process or softirq, no lock held. The caller runs the sender.
+ * Return: 0, or the counter that says why it was refused.
+ */
+int ina_round_result(struct ina_node *node, const struct ina_part *part,
+		     u32 frag, u32 length, const void *src)
+{
+	u32 id = ina_node_slot_id(node, part->tag.round, frag);
+	u32 fragment = node->job->config.fragment;
+	int err;
+
+	if (part->workers != READ_ONCE(node->members) ||
+	    part->token != READ_ONCE(node->token))
+		return INA_STAT_DROP_MEMBERS;
+	err = ina_round_enter(node, &part->tag, length, &node->parent.addr);
+	if (err)
+		return err;
+	switch (ina_slot_result(ina_node_slot(node, id), part,
+				ina_node_sums(node, id), src,
+				ina_wire_count(length, fragment, frag))) {
+	case INA_SLOT_FULL:
+		if (node->nchildren)
+			ina_tx_queue(node, id, INA_SLOT_DOWN);
+		ina_round_hold(node, part, length);
+		return 0;
+	case INA_SLOT_DUPLICATE:
+		return INA_STAT_DROP_DUPLICATE;
+	case INA_SLOT_EARLY:
+		return INA_STAT_DROP_EARLY;
+	default:
+		return INA_STAT_DROP_STALE;
+	}
+}
+
+/* Is some worker of this node waiting for the round? */
+static bool ina_round_awaited(const struct ina_node *node, u64 round)
+{
+	int i;
+
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] && node->workers[i]->next > round)
+			return true;
+	return false;
+}
+
+/* Mark an entry failed and tell whoever waits here. */
+static void ina_round_fail_entry(struct ina_node *node,
+				 struct ina_round *entry,
+				 const struct ina_blame *blame)
+{
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	atomic64_or(INA_PROGRESS_FAILED, &entry->progress);
+	entry->failed = true;
+	entry->blame = *blame;
+	if (entry->length || ina_round_awaited(node, entry->tag.round)) {
+		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
+		ina_event_round_failed(node, entry->tag.round, blame);
+	}
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_round_end(node->workers[i], entry, false);
+	ina_round_advance(node);
+}
+
+/**
+ * ina_round_fail_locked() - a round cannot complete here
+ * @node: the node; its lock is held
+ * @tag: the round
+ * @blame: why
+ *
+ * The root tells its children; any other node tells its parent, so that the
+ * root can. A round that is complete or has failed stays as it is.
+ */
+void ina_round_fail_locked(struct ina_node *node, const struct ina_tag *tag,
+			   const struct ina_blame *blame)
+{
+	struct ina_round *entry = ina_round_claim(node, tag, 0);
+
+	if (IS_ERR(entry) || entry->failed || entry->complete)
+		return;
+	entry->tell_down = node->root && node->nchildren;
+	entry->tell_up = !node->root;
+	ina_round_fail_entry(node, entry, blame);
+	ina_node_kick(node);
+}
+
+/**
+ * ina_round_fail() - a round cannot complete here
+ * @node: the node
+ * @tag: the round
+ * @blame: why
+ *
+ * Context: process or softirq, no lock held.
+ */
+void ina_round_fail(struct ina_node *node, const struct ina_tag *tag,
+		    const struct ina_blame *blame)
+{
+	spin_lock_bh(&node->lock);
+	ina_round_fail_locked(node, tag, blame);
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_round_fail_from() - a neighbour says a round cannot complete
+ * @node: the root, or a node that heard it from its parent
+ * @tag: the round
+ * @blame: why
+ *
+ * Context: softirq, no lock held.
+ */
+void ina_round_fail_from(struct ina_node *node, const struct ina_tag *tag,
+			 const struct ina_blame *blame)
+{
+	struct ina_round *entry;
+
+	spin_lock_bh(&node->lock);
+	entry = ina_round_claim(node, tag, 0);
+	if (IS_ERR(entry) || entry->failed || entry->complete)
+		goto unlock;
+	entry->tell_down = node->nchildren;
+	ina_round_fail_entry(node, entry, blame);
+	ina_node_kick(node);
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_round_fail_all() - the parent is gone: nothing of this era can complete
+ * @node: the node; its lock is held
+ * @blame: why
+ */
+void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame)
+{
+	struct ina_round *entry;
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (entry->tag.era != node->era || entry->failed ||
+		    entry->complete || entry->tag.round < node->base)
+			continue;
+		entry->tell_down = node->nchildren;
+		ina_round_fail_entry(node, entry, blame);
+	}
+}
+
+/**
+ * ina_round_fail_incomplete() - the members changed: no sum can be completed
+ * @node: the root; its lock is held
+ * @blame: why
+ *
+ * Fails every round of the window that is not complete here, also those only
+ * the workers know of. Complete ones are still being distributed.
+ */
+void ina_round_fail_incomplete(struct ina_node *node,
+			       const struct ina_blame *blame)
+{
+	struct ina_tag tag = { .era = node->era, .round = node->base };
+	u64 end = node->base + node->job->config.depth;
+
+	/* The base may move on as rounds fail, so the end is taken before. */
+	for (; tag.round < end; tag.round++)
+		ina_round_fail_locked(node, &tag, blame);
+}
+
+/* Lowest round somebody below still needs. */
+static u64 ina_round_lowest(const struct ina_node *node)
+{
+	u64 lowest = U64_MAX;
+	int i;
+
+	for (i = 0; i < node->nchildren; i++)
+		lowest = min(lowest, node->children[i].acked);
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			lowest = min(lowest, node->workers[i]->acked);
+	return lowest;
+}
+
+/**
+ * ina_round_advance() - somebody acknowledged: move the window if all have
+ * @node: the node; its lock is held
+ */
+void ina_round_advance(struct ina_node *node)
+{
+	u64 lowest = ina_round_lowest(node);
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	if (lowest == U64_MAX || lowest <= node->acked)
+		return;
+	node->acked = lowest;
+	if (!node->root) {
+		node->send_ack = true;
+		ina_node_kick(node);
+		return;
+	}
+	WRITE_ONCE(node->base, lowest);
+	for (i = 0; i < node->nchildren; i++)
+		node->children[i].announce = true;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_base(node->workers[i]);
+	ina_node_kick(node);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rounds: the window, contributions, results, completion and failure.
+ */
+#ifndef _INA_ROUND_H
+#define _INA_ROUND_H
+
+#include "node.h"
+
+int ina_round_contribute(struct ina_node *node, struct ina_part *part,
+			 u32 frag, u32 length, const void *src,
+			 const struct in6_addr *from);
+int ina_round_result(struct ina_node *node, const struct ina_part *part,
+		     u32 frag, u32 length, const void *src);
+struct ina_round *ina_round_claim(struct ina_node *node,
+				  const struct ina_tag *tag, u32 length);
+void ina_round_fail(struct ina_node *node, const struct ina_tag *tag,
+		    const struct ina_blame *blame);
+void ina_round_fail_from(struct ina_node *node, const struct ina_tag *tag,
+			 const struct ina_blame *blame);
+void ina_round_fail_locked(struct ina_node *node, const struct ina_tag *tag,
+			   const struct ina_blame *blame);
+void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame);
+void ina_round_fail_incomplete(struct ina_node *node,
+			       const struct ina_blame *blame);
+void ina_round_advance(struct ina_node *node);
+bool ina_round_failed(struct ina_node *node, const struct ina_tag *tag);
+u32 ina_round_held(const struct ina_round *round);
+bool ina_round_overflow(const struct ina_round *round);
+
+#endif /* _INA_ROUND_H */

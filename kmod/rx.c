@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The receive path behind its three entries: walk an skb packet by packet (a
+ * super-packet holds many of gso_size bytes), validate, look the job up and
+ * dispatch by type. Every refusal ends at one place with one counter.
+ * Context: softirq, under RCU.
+ */
+#include <linux/percpu.h>
+#include <net/ipv6.h>
+
+#include "job.h"
+#include "member.h"
+#include "net.h"
+#include "round.h"
+#include "rx.h"
+#include "stats.h"
+#include "tx.h"
+#include "wire.h"
+
+/* A packet that is not contiguous in its skb is copied here. */
+struct ina_rx_buffer {
+	u8 data[sizeof(struct ina_hdr) + INA_FRAGMENT_MAX * INA_WIRE_ELEM];
+};
+
+static struct ina_rx_buffer __percpu *ina_rx_buffers;
+
+/**
+ * ina_rx_init() - allocate what the receive path needs
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ina_rx_init(void)
+{
+	ina_rx_buffers = alloc_percpu(struct ina_rx_buffer);
+	return ina_rx_buffers ? 0 : -ENOMEM;
+}
+
+/**
+ * ina_rx_exit() - free it; no entry is registered any more
+ */
+void ina_rx_exit(void)
+{
+	free_percpu(ina_rx_buffers);
+}
+
+/* The child with the packet's index, if it is the sender and has joined. */
+static int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
+			const struct ina_rx_info *info,
+			struct ina_child **child)
+{
+	if (pkt->index >= node->nchildren)
+		return INA_STAT_DROP_SOURCE;
+	*child = &node->children[pkt->index];
+	if (!ipv6_addr_equal(&(*child)->peer.addr, &info->saddr))
+		return INA_STAT_DROP_SOURCE;
+	if (READ_ONCE((*child)->workers))
+		return 0;
+	ina_member_stranger(node, *child);
+	return INA_STAT_DROP_EPOCH;
+}
+
+static bool ina_rx_from_parent(const struct ina_node *node,
+			       const struct ina_rx_info *info)
+{
+	return !node->root &&
+	       ipv6_addr_equal(&node->parent.addr, &info->saddr);
+}
+
+/* Epoch, window and fragment of a packet of elements; fills the tag. */
+static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
+			struct ina_part *part)
+{
+	const struct ina_job_config *config = &node->job->config;
+	u64 epoch_era = smp_load_acquire(&node->epoch_era);
+	u64 base = READ_ONCE(node->base);
+
+	if (!epoch_era || pkt->epoch != epoch_era >> 32)
+		return INA_STAT_DROP_EPOCH;
+	*part = (struct ina_part){
+		.tag.era = (u32)epoch_era,
+		.tag.round = ina_wire_round(pkt->round, base),
+		.contributor = pkt->index,
+		.workers = pkt->workers,
+		.token = pkt->token,
+		.flags = pkt->flags,
+	};
+	if (part->tag.round < base || part->tag.round - base >= config->depth)
+		return INA_STAT_DROP_WINDOW;
+	if (pkt->length > config->capacity ||
+	    pkt->frag >= ina_wire_frags(pkt->length, config->fragment) ||
+	    pkt->count != ina_wire_count(pkt->length, config->fragment,
+					 pkt->frag))
+		return INA_STAT_DROP_FRAGMENT;
+	return 0;
+}
+
+static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
+		       const struct ina_rx_info *info)
+{
+	struct ina_child *child;
+	struct ina_part part;
+	int err;
+
+	err = ina_rx_child(node, pkt, info, &child);
+	if (err)
+		return err;
+	err = ina_rx_place(node, pkt, &part);
+	if (err)
+		return err;
+	err = ina_round_contribute(node, &part, pkt->frag, pkt->length,
+				   pkt->body, &info->saddr);
+	if (!err)
+		ina_stats_inc(node->job->stats, INA_STAT_RX_DATA);
+	return err;
+}
+
+static int ina_rx_result(struct ina_node *node, const struct ina_pkt *pkt,
+			 const struct ina_rx_info *info)
+{
+	struct ina_part part;
+	int err;
+
+	if (!ina_rx_from_parent(node, info))
+		return INA_STAT_DROP_SOURCE;
+	err = ina_rx_place(node, pkt, &part);
+	if (err)
+		return err;
+	err = ina_round_result(node, &part, pkt->frag, pkt->length, pkt->body);
+	if (!err)
+		ina_stats_inc(node->job->stats, INA_STAT_RX_RESULT);
+	return err;
+}
+
+/* A child's failure goes up to the root, the root's comes down to all. */
+static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
+		       const struct ina_rx_info *info)
+{
+	bool down = ina_rx_from_parent(node, info);
+	const struct ina_fail_hdr *fail = pkt->body;
+	u64 epoch_era = smp_load_acquire(&node->epoch_era);
+	struct ina_child *child;
+	struct ina_blame blame = {
+		.reason = be32_to_cpu(fail->reason),
+		.detail = { be32_to_cpu(fail->detail[0]),
+			    be32_to_cpu(fail->detail[1]) },
+	};
+	struct ina_tag tag = {
+		.era = (u32)epoch_era,
+		.round = ina_wire_round(pkt->round, READ_ONCE(node->base)),
+	};
+	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
+
+	if (err)
+		return err;
+	if (!epoch_era || pkt->epoch != epoch_era >> 32)
+		return INA_STAT_DROP_EPOCH;
+	memcpy(&blame.culprit, fail->culprit, sizeof(fail->culprit));
+	if (down || node->root) {
+		ina_round_fail_from(node, &tag, &blame);
+	} else {
+		pkt->index = READ_ONCE(node->index);
+		ina_tx_control(node, &node->parent, pkt, pkt->body);
+	}
+	return 0;
+}
+
+/* JOIN, WELCOME, EPOCH, ACK and FAIL. Return: 0 or a counter. */
+static int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
+			  const struct ina_rx_info *info)
+{
+	struct ina_child *child;
+	int err;
+
+	switch (pkt->type) {
+	case INA_TYPE_JOIN:
+		ina_member_rx_join(node, pkt, &info->saddr);
+		return 0;
+	case INA_TYPE_ACK:
+		err = ina_rx_child(node, pkt, info, &child);
+		if (!err)
+			ina_member_rx_ack(node, child, pkt);
+		return err;
+	case INA_TYPE_FAIL:
+		return ina_rx_fail(node, pkt, info);
+	}
+	if (!ina_rx_from_parent(node, info))
+		return INA_STAT_DROP_SOURCE;
+	if (pkt->type == INA_TYPE_WELCOME)
+		ina_member_rx_welcome(node, pkt);
+	else
+		ina_member_rx_epoch(node, pkt);
+	return 0;
+}
+
+/* Dispatch by type. Return: 0 or the counter that says why not. */
+static int ina_rx_dispatch(struct ina_node *node, struct ina_pkt *pkt,
+			   const struct ina_rx_info *info)
+{
+	int err;
+
+	if (!ipv6_addr_equal(&node->local, &info->daddr))
+		return INA_STAT_DROP_LOCAL;
+	if (pkt->type == INA_TYPE_DATA)
+		return ina_rx_data(node, pkt, info);
+	if (pkt->type == INA_TYPE_RESULT)
+		return ina_rx_result(node, pkt, info);
+	err = ina_rx_control(node, pkt, info);
+	if (!err)
+		ina_stats_inc(node->job->stats, INA_STAT_RX_CONTROL);
+	return err;
+}
+
+/**
+ * struct ina_rx_walk - state of the walk over one skb
+ * @inet: the namespace
+ * @info: what the entry knows
+ * @node: node of the last packet: its sums are sent when the node changes or
+ *	the walk ends
+ */
+struct ina_rx_walk {
+	struct ina_net *inet;
+	const struct ina_rx_info *info;
+	struct ina_node *node;
+};
+
+/* Packets of one skb mostly belong to one node: send once per batch. */
+static void ina_rx_turn(struct ina_rx_walk *walk, struct ina_node *node)
+{
+	if (walk->node && walk->node != node)
+		ina_tx_run(walk->node, INA_TX_BUDGET);
+	walk->node = node;
+}
+
+/* One packet. Return: true if it was accepted. */
+static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
+			  unsigned int len)
+{
+	struct ina_stats __percpu *stats = walk->inet->stats;
+	struct ina_node *node;
+	struct ina_job *job;
+	struct ina_pkt pkt;
+	int err;
+
+	err = ina_wire_parse(data, len, walk->info->need_crc, &pkt);
+	if (err)
+		goto drop;
+	job = ina_job_find(walk->inet, pkt.job);
+	node = job ? rcu_dereference(job->node) : NULL;
+	err = INA_STAT_DROP_JOB;
+	if (!node)
+		goto drop;
+	stats = job->stats;
+	ina_rx_turn(walk, node);
+	err = ina_rx_dispatch(node, &pkt, walk->info);
+	if (err)
+		goto drop;
+	return true;
+drop:
+	ina_stats_inc(stats, err);
+	return false;
+}
+
+/* All packets of an skb. Return: how many were accepted. */
+static unsigned int ina_rx_walk(struct ina_rx_walk *walk, struct sk_buff *skb)
+{
+	struct ina_rx_buffer *buffer = this_cpu_ptr(ina_rx_buffers);
+	unsigned int offset = walk->info->offset;
+	unsigned int step = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+					      skb->len - offset;
+	unsigned int accepted = 0;
+	const void *data;
+	unsigned int len;
+
+	do {
+		len = min(step, skb->len - offset);
+		if (len > sizeof(buffer->data)) {
+			ina_stats_inc(walk->inet->stats, INA_STAT_DROP_SIZE);
+			break;
+		}
+		data = skb_header_pointer(skb, offset, len, buffer->data);
+		if (data)
+			accepted += ina_rx_packet(walk, data, len);
+		offset += len;
+	} while (len && offset < skb->len);
+	ina_rx_turn(walk, NULL);
+	return accepted;
+}
+
+/**
+ * ina_rx() - receive an skb
+ * @inet: the namespace
+ * @skb: it; consumed
+ * @info: what the entry knows of it
+ *
+ * Context: softirq (or process with it disabled here), under RCU.
+ */
+void ina_rx(struct ina_net *inet, struct sk_buff *skb,
+	    const struct ina_rx_info *info)
+{
+	struct ina_rx_walk walk = { .inet = inet, .info = info };
+	unsigned int accepted;
+
+	local_bh_disable();
+	rcu_read_lock();
+	accepted = ina_rx_walk(&walk, skb);
+	rcu_read_unlock();
+	local_bh_enable();
+	if (accepted)
+		consume_skb(skb);
+	else
+		kfree_skb(skb);
+}

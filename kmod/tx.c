@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending. Sums wait in a ring of slot numbers, not as packets, so nothing is
+ * allocated before there is room in the send buffer of the node's socket; its
+ * write-space wake-up lets the sender go on. One sender at a time per node,
+ * in softirq after a receive or in the node's work.
+ */
+#include <linux/ip.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/sock.h>
+#include <net/udp.h>
+
+#include "net.h"
+#include "round.h"
+#include "stats.h"
+#include "tx.h"
+
+#define INA_TX_SNDBUF	(128 * 1024)
+#define INA_TX_BUSY	0
+
+/**
+ * ina_tx_size() - bytes of a full fragment as an IP packet
+ * @node: the node
+ */
+unsigned int ina_tx_size(const struct ina_node *node)
+{
+	const struct ina_job_config *config = &node->job->config;
+	unsigned int size = sizeof(struct ina_hdr) +
+			    config->fragment * INA_WIRE_ELEM;
+
+	if (config->encap == INA_ENCAP_UDP)
+		size += sizeof(struct udphdr);
+	return size + (ipv6_addr_v4mapped(&node->local) ?
+		       sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+}
+
+/* The send buffer has drained: let the work go on. Lock of the queue held. */
+static int ina_tx_room(struct wait_queue_entry *entry, unsigned int mode,
+		       int flags, void *key)
+{
+	ina_node_kick(container_of(entry, struct ina_node, tx.room));
+	return 0;
+}
+
+/**
+ * ina_tx_init() - give a node its socket
+ * @node: the node
+ *
+ * The socket is bound to nothing; it only owns the skbs in flight.
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int ina_tx_init(struct ina_node *node)
+{
+	struct ina_tx *tx = &node->tx;
+	int err;
+
+	spin_lock_init(&tx->lock);
+	err = sock_create_kern(node->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP,
+			       &tx->sock);
+	if (err)
+		return err;
+	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
+	init_waitqueue_func_entry(&tx->room, ina_tx_room);
+	add_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
+	return 0;
+}
+
+/**
+ * ina_tx_exit() - take the socket away
+ * @node: the node; nobody sends any more
+ *
+ * Packets still in flight keep the socket alive, not the node.
+ * Context: process.
+ */
+void ina_tx_exit(struct ina_node *node)
+{
+	struct ina_tx *tx = &node->tx;
+
+	remove_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
+	sock_release(tx->sock);
+	tx->sock = NULL;
+}
+
+/* Route to an IPv4 peer, cached. Bottom halves are disabled. */
+static struct dst_entry *ina_tx_route4(struct ina_node *node,
+				       struct ina_peer *peer)
+{
+	struct flowi4 fl4 = {
+		.saddr = node->local.s6_addr32[3],
+		.daddr = peer->addr.s6_addr32[3],
+		.flowi4_proto = node->job->config.encap == INA_ENCAP_UDP ?
+				IPPROTO_UDP : INA_IPPROTO,
+	};
+	struct rtable *rt;
+	__be32 saddr;
+
+	rt = dst_cache_get_ip4(&peer->dst, &saddr);
+	if (rt)
+		return &rt->dst;
+	rt = ip_route_output_key(node->net, &fl4);
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	dst_cache_set_ip4(&peer->dst, &rt->dst, fl4.saddr);
+	return &rt->dst;
+}
+
+/* Route to an IPv6 peer, cached. Bottom halves are disabled. */
+static struct dst_entry *ina_tx_route6(struct ina_node *node,
+				       struct ina_peer *peer)
+{
+	struct flowi6 fl6 = {
+		.saddr = node->local,
+		.daddr = peer->addr,
+		.flowi6_proto = node->job->config.encap == INA_ENCAP_UDP ?
+				IPPROTO_UDP : INA_IPPROTO,
+	};
+	struct dst_entry *dst;
+	struct in6_addr saddr;
+
+	dst = dst_cache_get_ip6(&peer->dst, &saddr);
+	if (dst)
+		return dst;
+	dst = ip6_route_output(node->net, NULL, &fl6);
+	if (dst->error) {
+		int err = dst->error;
+
+		dst_release(dst);
+		return ERR_PTR(err);
+	}
+	dst_cache_set_ip6(&peer->dst, dst, &fl6.saddr);
+	return dst;
+}
+
+/* Put the UDP header in front. */
+static void ina_tx_push_udp(struct ina_node *node, struct ina_peer *peer,
+			    struct sk_buff *skb)
+{
+	struct udphdr *uh = skb_push(skb, sizeof(*uh));
+
+	skb_reset_transport_header(skb);
+	uh->source = htons(node->job->config.port);
+	uh->dest = uh->source;
+	uh->len = htons(skb->len);
+	uh->check = 0;
+	if (ipv6_addr_v4mapped(&peer->addr))
+		udp_set_csum(false, skb, node->local.s6_addr32[3],
+			     peer->addr.s6_addr32[3], skb->len);
+	else
+		udp6_set_csum(false, skb, &node->local, &peer->addr, skb->len);
+}
+
+static int ina_tx_xmit4(struct ina_node *node, struct ina_peer *peer,
+			struct sk_buff *skb, u8 proto)
+{
+	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+
+	skb_reset_network_header(skb);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	skb->protocol = htons(ETH_P_IP);
+	*iph = (struct iphdr){
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.frag_off = htons(IP_DF),
+		.ttl = ip4_dst_hoplimit(skb_dst(skb)),
+		.protocol = proto,
+		.saddr = node->local.s6_addr32[3],
+		.daddr = peer->addr.s6_addr32[3],
+	};
+	return ip_local_out(node->net, skb->sk, skb);
+}
+
+static int ina_tx_xmit6(struct ina_node *node, struct ina_peer *peer,
+			struct sk_buff *skb, u8 proto)
+{
+	struct ipv6hdr *ip6 = skb_push(skb, sizeof(*ip6));
+
+	skb_reset_network_header(skb);
+	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+	skb->protocol = htons(ETH_P_IPV6);
+	ip6_flow_hdr(ip6, 0, 0);
+	ip6->payload_len = htons(skb->len - sizeof(*ip6));
+	ip6->nexthdr = proto;
+	ip6->hop_limit = ip6_dst_hoplimit(skb_dst(skb));
+	ip6->saddr = node->local;
+	ip6->daddr = peer->addr;
+	return ip6_local_out(node->net, skb->sk, skb);
+}
+
+/*
+ * Address a packet and send it; the skb is consumed. Bottom halves are
+ * disabled. Return: 0, -EHOSTUNREACH without a route, -ENOBUFS if it was
+ * dropped below.
+ */
+static int ina_tx_xmit(struct ina_node *node, struct ina_peer *peer,
+		       struct sk_buff *skb)
+{
+	bool v4 = ipv6_addr_v4mapped(&peer->addr);
+	bool udp = node->job->config.encap == INA_ENCAP_UDP;
+	struct dst_entry *dst;
+	int err;
+
+	dst = v4 ? ina_tx_route4(node, peer) : ina_tx_route6(node, peer);
+	if (IS_ERR(dst)) {
+		ina_stats_inc(node->job->stats, INA_STAT_TX_ROUTE);
+		kfree_skb(skb);
+		return -EHOSTUNREACH;
+	}
+	skb_dst_set(skb, dst);
+	if (udp)
+		ina_tx_push_udp(node, peer, skb);
+	else
+		ina_wire_seal((struct ina_hdr *)skb->data, skb->len);
+	err = v4 ? ina_tx_xmit4(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO) :
+		   ina_tx_xmit6(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO);
+	if (net_xmit_eval(err)) {
+		ina_stats_inc(node->job->stats, INA_STAT_TX_DROP);
+		return -ENOBUFS;
+	}
+	return 0;
+}
+
+/* An skb with room for all headers, owned by the node's socket. */
+static struct sk_buff *ina_tx_alloc(struct ina_node *node, unsigned int len)
+{
+	unsigned int head = LL_MAX_HEADER + sizeof(struct ipv6hdr) +
+			    sizeof(struct udphdr);
+	struct sk_buff *skb = alloc_skb(head + len, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!skb) {
+		ina_stats_inc(node->job->stats, INA_STAT_TX_NOMEM);
+		return NULL;
+	}
+	skb_reserve(skb, head);
+	skb_put(skb, len);
+	skb_set_owner_w(skb, node->tx.sock->sk);
+	return skb;
+}
+
+/**
+ * ina_tx_control() - send a control packet
+ * @node: the node
+ * @peer: to whom
+ * @pkt: header
+ * @body: the header of the type
+ *
+ * Control is small and rare and does not wait for the send buffer.
+ * Context: process or softirq, no lock held.
+ * Return: 0 or a negative errno; whoever waits for an answer repeats.
+ */
+int ina_tx_control(struct ina_node *node, struct ina_peer *peer,
+		   const struct ina_pkt *pkt, const void *body)
+{
+	unsigned int size = ina_wire_body_size(pkt->type);
+	struct sk_buff *skb;
+	int err;
+
+	skb = ina_tx_alloc(node, sizeof(struct ina_hdr) + size);
+	if (!skb)
+		return -ENOMEM;
+	ina_wire_build((struct ina_hdr *)skb->data, pkt, 0);
+	memcpy(skb->data + sizeof(struct ina_hdr), body, size);
+	local_bh_disable();
+	err = ina_tx_xmit(node, peer, skb);
+	local_bh_enable();
+	if (!err)
+		ina_stats_inc(node->job->stats, INA_STAT_TX_CONTROL);
+	return err;
+}
+
+/**
+ * ina_tx_stranger() - refuse the JOIN of a node that is not a child
+ * @node: the node
+ * @to: the stranger
+ * @join: its JOIN
+ *
+ * Context: softirq, no lock held. One small answer per JOIN.
+ */
+void ina_tx_stranger(struct ina_node *node, const struct in6_addr *to,
+		     const struct ina_join_hdr *join)
+{
+	struct ina_peer peer = { .addr = *to };
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_WELCOME,
+		.job = node->job->config.id,
+		.index = INA_INDEX_NONE,
+	};
+	struct ina_welcome_hdr welcome = {
+		.instance = join->instance,
+		.generation = join->generation,
+		.reason = cpu_to_be32(INA_REASON_UNKNOWN_CHILD),
+	};
+
+	if (dst_cache_init(&peer.dst, GFP_ATOMIC))
+		return;
+	ina_tx_control(node, &peer, &pkt, &welcome);
+	dst_cache_destroy(&peer.dst);
+}
+
+/**
+ * ina_tx_queue() - a slot has something to send
+ * @node: the node
+ * @slot: its number
+ * @way: INA_SLOT_UP or INA_SLOT_DOWN
+ *
+ * Context: process or softirq, no lock held. The caller runs the sender when
+ * its batch is done.
+ */
+void ina_tx_queue(struct ina_node *node, u32 slot, u8 way)
+{
+	struct ina_tx *tx = &node->tx;
+
+	if (!ina_slot_queue(ina_node_slot(node, slot), way))
+		return;
+	spin_lock_bh(&tx->lock);
+	tx->ring[tx->tail] = slot * 2 + (way == INA_SLOT_DOWN);
+	tx->tail = tx->tail + 1 == tx->size ? 0 : tx->tail + 1;
+	spin_unlock_bh(&tx->lock);
+}
+
+/* First entry of the ring, not taken out. */
+static bool ina_tx_first(struct ina_tx *tx, u32 *slot, u8 *way)
+{
+	bool any;
+
+	spin_lock_bh(&tx->lock);
+	any = tx->head != tx->tail;
+	if (any) {
+		*slot = tx->ring[tx->head] / 2;
+		*way = tx->ring[tx->head] & 1 ? INA_SLOT_DOWN : INA_SLOT_UP;
+	}
+	spin_unlock_bh(&tx->lock);
+	return any;
+}
+
+static bool ina_tx_full(const struct ina_node *node)
+{
+	const struct sock *sk = node->tx.sock->sk;
+
+	return refcount_read(&sk->sk_wmem_alloc) >= READ_ONCE(sk->sk_sndbuf);
+}
+
+/*
+ * Send the sum of a slot to one peer. Return: 0, -ESTALE if the slot moved
+ * on, -ENOMEM or -ENOBUFS to try again later.
+ */
+static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
+		      u32 id, u8 way, const struct ina_tag *tag)
+{
+	const struct ina_job_config *config = &node->job->config;
+	const struct ina_round *entry = &node->rounds[tag->round % config->depth];
+	u64 epoch_era = READ_ONCE(node->epoch_era);
+	u32 frag = id % node->frags;
+	u32 length = READ_ONCE(entry->length);
+	struct ina_part part = { .tag = *tag };
+	struct ina_pkt pkt;
+	struct sk_buff *skb;
+	int err;
+
+	if ((u32)epoch_era != tag->era || ina_round_failed(node, tag) ||
+	    frag >= ina_wire_frags(length, config->fragment))
+		return -ESTALE;
+	pkt = (struct ina_pkt){
+		.type = way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
+		.job = config->id,
+		.epoch = epoch_era >> 32,
+		.round = tag->round,
+		.frag = frag,
+		.length = length,
+		.index = index,
+		.count = ina_wire_count(length, config->fragment, frag),
+	};
+	skb = ina_tx_alloc(node, sizeof(struct ina_hdr) +
+			   pkt.count * INA_WIRE_ELEM);
+	if (!skb)
+		return -ENOMEM;
+	if (!ina_slot_emit(ina_node_slot(node, id), way, &part,
+			   skb->data + sizeof(struct ina_hdr),
+			   ina_node_sums(node, id), pkt.count)) {
+		kfree_skb(skb);
+		return -ESTALE;
+	}
+	pkt.workers = part.workers;
+	pkt.token = part.token;
+	pkt.flags = part.flags;
+	ina_wire_build((struct ina_hdr *)skb->data, &pkt, peer->seq++);
+	err = ina_tx_xmit(node, peer, skb);
+	if (!err)
+		ina_stats_inc(node->job->stats, way == INA_SLOT_UP ?
+			      INA_STAT_TX_DATA : INA_STAT_TX_RESULT);
+	return err == -ENOBUFS ? err : 0;
+}
+
+/*
+ * Send one packet of the first entry. Return: 1 if the entry is done with, 0
+ * if there are more children, else as ina_tx_sum().
+ */
+static int ina_tx_step(struct ina_node *node, u32 id, u8 way)
+{
+	struct ina_tx *tx = &node->tx;
+	struct ina_peer *peer = &node->parent;
+	u16 index = READ_ONCE(node->index);
+	int err;
+
+	if (way == INA_SLOT_DOWN) {
+		peer = &node->children[tx->child].peer;
+		index = tx->child;
+	}
+	err = ina_tx_sum(node, peer, index, id, way, &tx->tag);
+	if (err == -ESTALE)
+		return 1;
+	if (err)
+		return err;
+	return way == INA_SLOT_UP || ++tx->child == node->nchildren;
+}
+
+enum ina_tx_stop {
+	INA_TX_EMPTY,		/* nothing waits */
+	INA_TX_SPENT,		/* the budget is spent */
+	INA_TX_FULL,		/* until the send buffer drains */
+	INA_TX_LATER,		/* until the next tick: no memory, or dropped */
+};
+
+/* The first entry is sent or moot: take it out, unless it has news. */
+static void ina_tx_finish(struct ina_node *node, struct ina_slot *slot, u8 way)
+{
+	struct ina_tx *tx = &node->tx;
+
+	tx->child = 0;
+	if (!ina_slot_unqueue(slot, way, &tx->tag))
+		return;
+	/* Until here the ring may hold the slot twice: it has room for that. */
+	spin_lock_bh(&tx->lock);
+	tx->head = tx->head + 1 == tx->size ? 0 : tx->head + 1;
+	spin_unlock_bh(&tx->lock);
+}
+
+/* Send what waits. Bottom halves are disabled, the busy bit is held. */
+static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
+{
+	struct ina_tx *tx = &node->tx;
+	struct ina_slot *slot;
+	int done;
+	u32 id;
+	u8 way;
+
+	while (ina_tx_first(tx, &id, &way)) {
+		if ((*budget)-- <= 0)
+			return INA_TX_SPENT;
+		if (ina_tx_full(node)) {
+			ina_stats_inc(node->job->stats, INA_STAT_TX_BLOCKED);
+			return INA_TX_FULL;
+		}
+		slot = ina_node_slot(node, id);
+		done = 1;
+		/* A new entry: from now on this tag, or nothing. */
+		if (!tx->child && !ina_slot_peek(slot, way, &tx->tag))
+			tx->tag.era = 0;
+		else
+			done = ina_tx_step(node, id, way);
+		if (done < 0)
+			return INA_TX_LATER;
+		if (done)
+			ina_tx_finish(node, slot, way);
+	}
+	return INA_TX_EMPTY;
+}
+
+/* Has what stopped the sender changed while it still held the busy bit? */
+static bool ina_tx_again(struct ina_node *node, enum ina_tx_stop stop)
+{
+	struct ina_tx *tx = &node->tx;
+
+	if (stop == INA_TX_EMPTY)
+		return READ_ONCE(tx->head) != READ_ONCE(tx->tail);
+	return stop == INA_TX_FULL && !ina_tx_full(node);
+}
+
+/**
+ * ina_tx_run() - send what waits
+ * @node: the node
+ * @budget: packets at most
+ *
+ * Context: process or softirq, no lock held. What the budget leaves is sent by
+ * the node's work. If somebody else is sending, it takes what was queued
+ * before this call along.
+ */
+void ina_tx_run(struct ina_node *node, int budget)
+{
+	struct ina_tx *tx = &node->tx;
+	enum ina_tx_stop stop;
+
+	do {
+		local_bh_disable();
+		if (test_and_set_bit_lock(INA_TX_BUSY, &tx->busy)) {
+			local_bh_enable();
+			return;
+		}
+		stop = ina_tx_drain(node, &budget);
+		clear_bit_unlock(INA_TX_BUSY, &tx->busy);
+		local_bh_enable();
+		/* Who found the bit set gave up: look again for its sake. */
+		smp_mb__after_atomic();
+	} while (ina_tx_again(node, stop));
+	if (stop == INA_TX_SPENT)
+		ina_node_kick(node);
+	else if (stop == INA_TX_LATER)
+		ina_node_tick(node);
+}
+
+/**
+ * ina_tx_source() - the source address and MTU towards a peer
+ * @net: the namespace
+ * @to: the peer
+ * @source: in: wanted, or ::; out: address to use
+ * @mtu: where the path MTU goes
+ *
+ * Context: process.
+ * Return: 0, or a negative errno if there is no route.
+ */
+int ina_tx_source(struct net *net, const struct in6_addr *to,
+		  struct in6_addr *source, unsigned int *mtu)
+{
+	struct dst_entry *dst;
+
+	if (ipv6_addr_v4mapped(to)) {
+		struct flowi4 fl4 = {
+			.daddr = to->s6_addr32[3],
+			.saddr = source->s6_addr32[3],
+		};
+		struct rtable *rt = ip_route_output_key(net, &fl4);
+
+		if (IS_ERR(rt))
+			return PTR_ERR(rt);
+		ipv6_addr_set_v4mapped(fl4.saddr, source);
+		dst = &rt->dst;
+	} else {
+		struct flowi6 fl6 = { .daddr = *to, .saddr = *source };
+
+		dst = ip6_route_output(net, NULL, &fl6);
+		if (!dst->error && ipv6_addr_any(source))
+			ipv6_dev_get_saddr(net, dst->dev, to, 0, source);
+		if (dst->error || ipv6_addr_any(source)) {
+			int err = dst->error ?: -EADDRNOTAVAIL;
+
+			dst_release(dst);
+			return err;
+		}
+	}
+	*mtu = dst_mtu(dst);
+	dst_release(dst);
+	return 0;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The wire format: validate, parse and build headers. Pure functions of bytes,
+ * no skb, no job; what a packet means is decided by those who get it parsed.
+ */
+#include <linux/crc32c.h>
+#include <linux/kernel.h>
+#include <linux/math.h>
+
+#include "stats.h"
+#include "wire.h"
+
+/**
+ * ina_wire_body_size() - bytes behind the header of a control packet
+ * @type: enum ina_type
+ *
+ * Return: the size, 0 for a packet of elements or an unknown type.
+ */
+unsigned int ina_wire_body_size(u8 type)
+{
+	switch (type) {
+	case INA_TYPE_JOIN:
+		return sizeof(struct ina_join_hdr);
+	case INA_TYPE_WELCOME:
+		return sizeof(struct ina_welcome_hdr);
+	case INA_TYPE_EPOCH:
+		return sizeof(struct ina_epoch_hdr);
+	case INA_TYPE_ACK:
+		return sizeof(struct ina_ack_hdr);
+	case INA_TYPE_FAIL:
+		return sizeof(struct ina_fail_hdr);
+	}
+	return 0;
+}
+
+/* crc32c of a packet, its crc field taken as zero. */
+static __be32 ina_wire_crc(const struct ina_hdr *hdr, unsigned int len)
+{
+	const __be32 zero = 0;
+	u32 crc;
+
+	crc = crc32c(~0, hdr, offsetof(struct ina_hdr, crc));
+	crc = crc32c(crc, &zero, sizeof(zero));
+	crc = crc32c(crc, hdr + 1, len - sizeof(*hdr));
+	return cpu_to_be32(~crc);
+}
+
+/* Return: 0 if @len is what the type and the count say, else a counter. */
+static int ina_wire_check_size(const struct ina_pkt *pkt, unsigned int len)
+{
+	if (pkt->type != INA_TYPE_DATA && pkt->type != INA_TYPE_RESULT)
+		return len == ina_wire_body_size(pkt->type) ? 0 :
+		       INA_STAT_DROP_SIZE;
+	if (!pkt->count || pkt->count > INA_FRAGMENT_MAX || !pkt->length)
+		return INA_STAT_DROP_FRAGMENT;
+	return len == pkt->count * INA_WIRE_ELEM ? 0 : INA_STAT_DROP_SIZE;
+}
+
+/**
+ * ina_wire_parse() - validate a packet and take its header apart
+ * @data: the packet from its ina header on, contiguous
+ * @len: bytes there are
+ * @need_crc: refuse a packet without a crc
+ * @pkt: where the fields go
+ *
+ * Return: 0, or the INA_STAT_DROP_* counter that says why not.
+ */
+int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
+		   struct ina_pkt *pkt)
+{
+	const struct ina_hdr *hdr = data;
+	int err;
+
+	if (len < sizeof(*hdr))
+		return INA_STAT_DROP_SHORT;
+	if (hdr->version != INA_WIRE_VERSION)
+		return INA_STAT_DROP_VERSION;
+	if (!hdr->type || hdr->type >= INA_TYPE_MAX)
+		return INA_STAT_DROP_TYPE;
+	*pkt = (struct ina_pkt){
+		.type = hdr->type,
+		.flags = be16_to_cpu(hdr->flags),
+		.job = be32_to_cpu(hdr->job),
+		.epoch = be32_to_cpu(hdr->epoch),
+		.round = be32_to_cpu(hdr->round),
+		.frag = be32_to_cpu(hdr->frag),
+		.length = be32_to_cpu(hdr->length),
+		.index = be16_to_cpu(hdr->index),
+		.count = be16_to_cpu(hdr->count),
+		.workers = be32_to_cpu(hdr->workers),
+		.token = be32_to_cpu(hdr->token),
+		.body = hdr + 1,
+	};
+	if (pkt->flags & ~INA_F_ALL)
+		return INA_STAT_DROP_FLAGS;
+	err = ina_wire_check_size(pkt, len - sizeof(*hdr));
+	if (err)
+		return err;
+	if (need_crc && !(pkt->flags & INA_F_CRC))
+		return INA_STAT_DROP_NOCSUM;
+	if ((pkt->flags & INA_F_CRC) && hdr->crc != ina_wire_crc(hdr, len))
+		return INA_STAT_DROP_CRC;
+	return 0;
+}
+
+/**
+ * ina_wire_build() - write a header
+ * @hdr: where to
+ * @pkt: the fields; @body is not used
+ * @seq: number of the packet on its hop
+ */
+void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt, u32 seq)
+{
+	*hdr = (struct ina_hdr){
+		.version = INA_WIRE_VERSION,
+		.type = pkt->type,
+		.flags = cpu_to_be16(pkt->flags),
+		.job = cpu_to_be32(pkt->job),
+		.epoch = cpu_to_be32(pkt->epoch),
+		.round = cpu_to_be32(pkt->round),
+		.seq = cpu_to_be32(seq),
+		.frag = cpu_to_be32(pkt->frag),
+		.length = cpu_to_be32(pkt->length),
+		.index = cpu_to_be16(pkt->index),
+		.count = cpu_to_be16(pkt->count),
+		.workers = cpu_to_be32(pkt->workers),
+		.token = cpu_to_be32(pkt->token),
+	};
+}
+
+/**
+ * ina_wire_seal() - add the crc to a finished packet
+ * @hdr: its header, the rest contiguous behind it
+ * @len: bytes of the whole
+ */
+void ina_wire_seal(struct ina_hdr *hdr, unsigned int len)
+{
+	hdr->flags |= cpu_to_be16(INA_F_CRC);
+	hdr->crc = ina_wire_crc(hdr, len);
+}
+
+/**
+ * ina_wire_round() - the full round number behind 32 bits of it
+ * @wire: low 32 bits
+ * @base: a round less than 2^31 away
+ *
+ * Return: the number nearest to @base with these low bits; one that would
+ * be negative wraps to far above any window.
+ */
+u64 ina_wire_round(u32 wire, u64 base)
+{
+	return base + (s32)(wire - (u32)base);
+}
+
+/**
+ * ina_wire_frags() - fragments of a round
+ * @length: elements of the round
+ * @fragment: elements of a full fragment
+ */
+u32 ina_wire_frags(u32 length, u32 fragment)
+{
+	return DIV_ROUND_UP(length, fragment);
+}
+
+/**
+ * ina_wire_count() - elements of one fragment
+ * @length: elements of the round
+ * @fragment: elements of a full fragment
+ * @frag: which, below ina_wire_frags()
+ */
+u32 ina_wire_count(u32 length, u32 fragment, u32 frag)
+{
+	return min(fragment, length - frag * fragment);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Packets as the rest of the module sees them: parsed, in host byte order.
+ */
+#ifndef _INA_WIRE_H
+#define _INA_WIRE_H
+
+#include <linux/in6.h>
+#include <linux/types.h>
+#include <uapi/linux/ina.h>
+#include <uapi/linux/ina_wire.h>
+
+/* Bytes of an element on the wire. */
+#define INA_WIRE_ELEM		4
+
+/**
+ * struct ina_pkt - a validated packet
+ * @type: enum ina_type
+ * @flags: INA_F_*
+ * @job: number of the job
+ * @epoch: membership
+ * @round: low 32 bits of the round
+ * @frag: index of the fragment
+ * @length: elements in the round
+ * @index: contributor index
+ * @count: elements in the packet
+ * @workers: workers in the elements
+ * @token: sum of their tokens
+ * @body: what follows the header: elements or the type's own header
+ */
+struct ina_pkt {
+	u8 type;
+	u16 flags;
+	u32 job;
+	u32 epoch;
+	u32 round;
+	u32 frag;
+	u32 length;
+	u16 index;
+	u16 count;
+	u32 workers;
+	u32 token;
+	const void *body;
+};
+
+int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
+		   struct ina_pkt *pkt);
+void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt, u32 seq);
+void ina_wire_seal(struct ina_hdr *hdr, unsigned int len);
+unsigned int ina_wire_body_size(u8 type);
+u64 ina_wire_round(u32 wire, u64 base);
+u32 ina_wire_frags(u32 length, u32 fragment);
+u32 ina_wire_count(u32 length, u32 fragment, u32 frag);
+
+#endif /* _INA_WIRE_H */

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Local workers: attach, submit, wait, leave. A worker's contribution takes
+ * the way of any other, into the slots of its node, from its own process
+ * context. Its control page is the only thing it needs to look at.
+ */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/ktime.h>
+
+#include "event.h"
+#include "member.h"
+#include "net.h"
+#include "round.h"
+#include "stats.h"
+#include "tx.h"
+#include "worker.h"
+
+#define INA_WORKER_BATCH	64	/* fragments between two sends */
+
+/* errno of a failed round. */
+static int ina_worker_errno(u32 reason)
+{
+	switch (reason) {
+	case INA_REASON_DEADLINE:
+		return -ETIMEDOUT;
+	case INA_REASON_COUNT:
+		return -EBADMSG;
+	case INA_REASON_LENGTH:
+		return -EMSGSIZE;
+	case INA_REASON_TREE:
+		return -ECANCELED;
+	}
+	return -ECONNRESET;
+}
+
+static struct ina_ctl_round *ina_worker_round(struct ina_worker *worker,
+					      u64 round)
+{
+	return &worker->ctl->rounds[round % worker->node->job->config.depth];
+}
+
+static bool ina_worker_active(struct ina_worker *worker, u64 round)
+{
+	struct ina_ctl_round *c = ina_worker_round(worker, round);
+
+	return c->round == round && c->state == INA_ROUND_ACTIVE;
+}
+
+/*
+ * Which rounds are over for this worker? Where the results share their memory
+ * with the sums of later rounds, only those that have been read.
+ */
+static void ina_worker_ack(struct ina_worker *worker)
+{
+	bool shared = worker->node->contributors > 1;
+	struct ina_ctl_round *c;
+
+	while (worker->acked < worker->next) {
+		c = ina_worker_round(worker, worker->acked);
+		if (c->state == INA_ROUND_ACTIVE)
+			return;
+		if (shared && c->state == INA_ROUND_DONE &&
+		    worker->released <= worker->acked)
+			return;
+		worker->acked++;
+	}
+}
+
+/**
+ * ina_worker_round_end() - a round of the node is complete or failed
+ * @worker: one that may wait for it
+ * @round: the round
+ * @overflow: elements were saturated
+ *
+ * Context: any, the node's lock is held; the caller moves the window.
+ */
+void ina_worker_round_end(struct ina_worker *worker,
+			  const struct ina_round *round, bool overflow)
+{
+	struct ina_ctl_round *c = ina_worker_round(worker, round->tag.round);
+
+	lockdep_assert_held(&worker->node->lock);
+	if (!ina_worker_active(worker, round->tag.round))
+		return;
+	c->end_ns = ktime_get_ns();
+	if (round->failed) {
+		c->error = ina_worker_errno(round->blame.reason);
+		c->reason = round->blame.reason;
+		c->detail[0] = round->blame.detail[0];
+		c->detail[1] = round->blame.detail[1];
+		memcpy(c->culprit, &round->blame.culprit, sizeof(c->culprit));
+	} else {
+		c->error = overflow ? -EOVERFLOW : 0;
+		c->workers = worker->node->members;
+	}
+	/* The process reads the state first, then the rest and the result. */
+	smp_store_release(&c->state, round->failed ? INA_ROUND_FAILED :
+						     INA_ROUND_DONE);
+	ina_worker_ack(worker);
+	wake_up_interruptible_all(&worker->node->wait);
+}
+
+/**
+ * ina_worker_state() - the node's state changed
+ * @worker: one to be told
+ * @state: enum ina_ctl_state
+ *
+ * Context: any, the node's lock is held.
+ */
+void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state)
+{
+	smp_store_release(&worker->ctl->state, state);
+	wake_up_interruptible_all(&worker->node->wait);
+}
+
+/**
+ * ina_worker_base() - the window moved
+ * @worker: one to be told
+ *
+ * Context: any, the node's lock is held.
+ */
+void ina_worker_base(struct ina_worker *worker)
+{
+	WRITE_ONCE(worker->ctl->base, worker->node->base);
+	wake_up_interruptible_all(&worker->node->wait);
+}
+
+/**
+ * ina_worker_epoch() - a new epoch is open
+ * @worker: one to be told
+ *
+ * Context: any, the node's lock is held.
+ */
+void ina_worker_epoch(struct ina_worker *worker)
+{
+	struct ina_node *node = worker->node;
+
+	worker->next = node->base;
+	worker->acked = node->base;
+	worker->released = node->base;
+	worker->ctl->epoch = node->epoch;
+	worker->ctl->workers = node->members;
+	WRITE_ONCE(worker->ctl->base, node->base);
+	WRITE_ONCE(worker->ctl->next_round, node->base);
+	ina_worker_state(worker, INA_CTL_OPEN);
+}
+
+/**
+ * ina_worker_refused() - the parent refuses the node, or does so no more
+ * @node: whose workers are to be told; its lock is held
+ */
+void ina_worker_refused(struct ina_node *node)
+{
+	int i;
+
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			WRITE_ONCE(node->workers[i]->ctl->refused,
+				   node->refused);
+}
+
+/* Take the next round: the window has room and the buffer is ours. */
+static int ina_worker_start(struct ina_worker *worker,
+			    const struct ina_submit *submit,
+			    struct ina_tag *tag)
+{
+	struct ina_node *node = worker->node;
+	struct ina_blame blame = {
+		.reason = INA_REASON_LENGTH, .culprit = node->local,
+		.detail = { submit->length },
+	};
+	struct ina_ctl_round *c;
+	struct ina_round *entry;
+
+	lockdep_assert_held(&node->lock);
+	if (node->dead || worker->detached)
+		return -ENODEV;
+	if (!node->open)
+		return -ENOTCONN;
+	if (submit->round != worker->next)
+		return -ESTALE;
+	if (worker->next - node->base >= node->job->config.depth)
+		return -EAGAIN;
+	*tag = (struct ina_tag){ .era = node->era, .round = worker->next };
+	entry = ina_round_claim(node, tag, submit->length);
+	if (IS_ERR(entry)) {
+		entry = &node->rounds[tag->round % node->job->config.depth];
+		blame.detail[1] = entry->length;
+		ina_round_fail_locked(node, tag, &blame);
+	}
+	worker->next++;
+	if (tag->round >= node->job->config.depth)
+		worker->released = max(worker->released, tag->round + 1 -
+				       node->job->config.depth);
+	c = ina_worker_round(worker, tag->round);
+	*c = (struct ina_ctl_round){
+		.round = tag->round, .length = submit->length,
+		.epoch = node->epoch, .submit_ns = ktime_get_ns(),
+		.state = INA_ROUND_ACTIVE,
+	};
+	WRITE_ONCE(worker->ctl->next_round, worker->next);
+	if (entry->failed) {
+		ina_worker_round_end(worker, entry, false);
+		ina_round_advance(node);
+	}
+	return 0;
+}
+
+/* Put the contribution into the node's slots, fragment by fragment. */
+static void ina_worker_push(struct ina_worker *worker,
+			    const struct ina_tag *tag, u32 length)
+{
+	struct ina_node *node = worker->node;
+	const struct ina_job_config *config = &node->job->config;
+	const void *src = worker->contrib.addr +
+			  (tag->round % config->depth) * node->stride;
+	u32 frags = ina_wire_frags(length, config->fragment);
+	struct ina_part part;
+	u32 frag;
+
+	for (frag = 0; frag < frags; frag++) {
+		part = (struct ina_part){
+			.tag = *tag,
+			.contributor = node->nchildren + worker->index,
+			.workers = 1,
+			.token = worker->token,
+		};
+		if (ina_round_contribute(node, &part, frag, length, src,
+					 &node->local))
+			break;
+		src += config->fragment * sizeof(s32);
+		if (frag % INA_WORKER_BATCH != INA_WORKER_BATCH - 1)
+			continue;
+		ina_tx_run(node, INA_WORKER_BATCH);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			break;
+	}
+	ina_tx_run(node, INA_WORKER_BATCH);
+}
+
+/**
+ * ina_worker_submit() - contribute to the next round
+ * @worker: who
+ * @submit: which round and how much
+ *
+ * Context: process.
+ * Return: 0 or a negative errno, see struct ina_submit.
+ */
+int ina_worker_submit(struct ina_worker *worker,
+		      const struct ina_submit *submit)
+{
+	struct ina_node *node = worker->node;
+	struct ina_tag tag;
+	int err;
+
+	if (submit->flags)
+		return -EINVAL;
+	if (!submit->length || submit->length > node->job->config.capacity)
+		return -EMSGSIZE;
+	err = mutex_lock_interruptible(&worker->submit_lock);
+	if (err)
+		return err;
+	/* Held off only by a node that is being destroyed. */
+	down_read(&node->submitting);
+	spin_lock_bh(&node->lock);
+	err = ina_worker_start(worker, submit, &tag);
+	spin_unlock_bh(&node->lock);
+	if (!err)
+		ina_worker_push(worker, &tag, submit->length);
+	up_read(&node->submitting);
+	mutex_unlock(&worker->submit_lock);
+	return err;
+}
+
+/* Has what the process waits for come? 0 no, 1 yes, or a negative errno. */
+static int ina_worker_ended(struct ina_worker *worker, u64 round)
+{
+	struct ina_node *node = worker->node;
+	int ret = 1;
+
+	spin_lock_bh(&node->lock);
+	if (node->dead)
+		ret = -ENODEV;
+	else if (round == INA_WAIT_OPEN)
+		ret = node->open;
+	else if (round >= worker->next ||
+		 ina_worker_round(worker, round)->round != round)
+		ret = -EINVAL;
+	else
+		ret = !ina_worker_active(worker, round);
+	spin_unlock_bh(&node->lock);
+	return ret;
+}
+
+/**
+ * ina_worker_wait() - sleep until a round has ended or an epoch is open
+ * @worker: who
+ * @wait: what for
+ *
+ * Context: process.
+ * Return: 0, -ETIMEDOUT, -ERESTARTSYS, -EINVAL if the round was not submitted
+ * or is long over, -ENODEV if the node is gone.
+ */
+int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
+{
+	long timeout = wait->timeout_ms < 0 ? MAX_SCHEDULE_TIMEOUT :
+		       msecs_to_jiffies(wait->timeout_ms);
+	long left;
+	int ret;
+
+	if (wait->flags)
+		return -EINVAL;
+	left = wait_event_interruptible_timeout(worker->node->wait,
+			(ret = ina_worker_ended(worker, wait->round)), timeout);
+	if (left < 0)
+		return left;
+	if (!ret)
+		return -ETIMEDOUT;
+	return min(ret, 0);
+}
+
+/**
+ * ina_worker_release() - results up to a round have been read
+ * @worker: who
+ * @round: the last of them
+ *
+ * Context: process.
+ * Return: 0, -EINVAL for a round not submitted, -EBUSY for one not ended.
+ */
+int ina_worker_release(struct ina_worker *worker, u64 round)
+{
+	struct ina_node *node = worker->node;
+	int err = 0;
+
+	spin_lock_bh(&node->lock);
+	if (round >= worker->next) {
+		err = -EINVAL;
+	} else if (ina_worker_active(worker, round)) {
+		err = -EBUSY;
+	} else if (!node->dead && !worker->detached) {
+		worker->released = max(worker->released, round + 1);
+		ina_worker_ack(worker);
+		ina_round_advance(node);
+	}
+	spin_unlock_bh(&node->lock);
+	return err;
+}
+
+/* Is there an ended round that has not been released? */
+static bool ina_worker_unread(struct ina_worker *worker)
+{
+	u64 round;
+
+	for (round = worker->released; round < worker->next; round++)
+		if (!ina_worker_active(worker, round))
+			return true;
+	return false;
+}
+
+/**
+ * ina_worker_poll() - what poll() is to say
+ * @worker: who; it has been put on the wait queue
+ *
+ * Context: process.
+ */
+__poll_t ina_worker_poll(struct ina_worker *worker)
+{
+	struct ina_node *node = worker->node;
+	__poll_t mask = 0;
+
+	spin_lock_bh(&node->lock);
+	if (node->dead) {
+		mask = EPOLLHUP | EPOLLERR;
+	} else {
+		if (ina_worker_unread(worker))
+			mask |= EPOLLIN | EPOLLRDNORM;
+		if (node->open && worker->next - node->base <
+				  node->job->config.depth)
+			mask |= EPOLLOUT | EPOLLWRNORM;
+	}
+	spin_unlock_bh(&node->lock);
+	return mask;
+}
+
+/* Allocate a worker and its memory; charged to the caller. */
+static struct ina_worker *ina_worker_alloc(struct ina_node *node)
+{
+	struct ina_job *job = node->job;
+	struct ina_worker *worker;
+	int err;
+
+	worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+	if (!worker)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&worker->submit_lock);
+	worker->node = node;
+	do {
+		worker->token = get_random_u32();
+	} while (!worker->token);
+	err = ina_region_alloc(&worker->contrib, job,
+			       (u64)node->stride * job->config.depth);
+	if (err)
+		goto free;
+	err = ina_region_alloc(&worker->ctl_page, job, sizeof(*worker->ctl));
+	if (err)
+		goto free;
+	worker->ctl = worker->ctl_page.addr;
+	worker->ctl->abi = INA_DEV_ABI;
+	refcount_inc(&node->refs);
+	return worker;
+free:
+	ina_region_free(&worker->contrib);
+	kfree(worker);
+	return ERR_PTR(err);
+}
+
+/* Make it a member. Context: process, inet->lock is held. */
+static int ina_worker_enter(struct ina_node *node, struct ina_worker *worker)
+{
+	int err = -EBUSY;
+	u16 i;
+
+	spin_lock_bh(&node->lock);
+	for (i = 0; i < node->nworkers; i++) {
+		if (node->workers[i])
+			continue;
+		worker->index = i;
+		worker->acked = U64_MAX;
+		node->workers[i] = worker;
+		node->attached++;
+		worker->ctl->refused = node->refused;
+		ina_event_send(node->net, &(struct ina_event){
+				.type = INA_EVENT_TYPE_WORKER_ATTACHED,
+				.job = node->job->config.id,
+				.workers = node->attached },
+			       "job %u worker %u attached: %u of %u",
+			       node->job->config.id, i, node->attached,
+			       node->nworkers);
+		ina_member_changed(node, &(struct ina_blame){
+				.reason = INA_REASON_CHILD_LOST,
+				.culprit = node->local });
+		err = 0;
+		break;
+	}
+	spin_unlock_bh(&node->lock);
+	return err;
+}
+
+static void ina_worker_describe(struct ina_worker *worker,
+				struct ina_attach *attach)
+{
+	const struct ina_job_config *config = &worker->node->job->config;
+
+	attach->index = worker->index;
+	attach->dtype = config->dtype;
+	attach->fragment = config->fragment;
+	attach->depth = config->depth;
+	attach->capacity = config->capacity;
+	attach->elem_size = sizeof(s32);
+	attach->stride = worker->node->stride;
+	attach->ctl_size = worker->ctl_page.size;
+	attach->array_size = worker->contrib.size;
+}
+
+/**
+ * ina_worker_attach() - take part in a job
+ * @inet: the caller's namespace
+ * @attach: in: the job; out: its numbers
+ *
+ * Context: process.
+ * Return: the worker, or ERR_PTR: -ENOENT no such job, -ENOTCONN it has no
+ * tree here, -EBUSY all its workers are attached, -ENOMEM.
+ */
+struct ina_worker *ina_worker_attach(struct ina_net *inet,
+				     struct ina_attach *attach)
+{
+	struct ina_worker *worker;
+	struct ina_node *node;
+	struct ina_job *job;
+	int err;
+
+	mutex_lock(&inet->lock);
+	job = ina_job_find(inet, attach->job);
+	err = -ENOENT;
+	if (!job)
+		goto fail;
+	node = rcu_dereference_protected(job->node,
+					 lockdep_is_held(&inet->lock));
+	err = -ENOTCONN;
+	if (!node)
+		goto fail;
+	err = -EBUSY;
+	if (READ_ONCE(node->attached) == node->nworkers)
+		goto fail;
+	err = ina_node_alloc(node);
+	if (err)
+		goto fail;
+	worker = ina_worker_alloc(node);
+	err = PTR_ERR_OR_ZERO(worker);
+	if (err)
+		goto fail;
+	err = ina_worker_enter(node, worker);
+	mutex_unlock(&inet->lock);
+	if (err) {
+		worker->detached = true;
+		ina_worker_free(worker);
+		return ERR_PTR(err);
+	}
+	ina_worker_describe(worker, attach);
+	return worker;
+fail:
+	mutex_unlock(&inet->lock);
+	return ERR_PTR(err);
+}
+
+/*
+ * Rounds it leaves open cannot complete, unless they are at the root: the
+ * root decides and tells everybody.
+ */
+static void ina_worker_abandon(struct ina_worker *worker)
+{
+	struct ina_node *node = worker->node;
+	struct ina_blame blame = {
+		.reason = INA_REASON_LEFT, .culprit = node->local,
+	};
+	struct ina_round *entry;
+	u64 round;
+
+	for (round = worker->acked; round < worker->next; round++) {
+		entry = &node->rounds[round % node->job->config.depth];
+		if (!ina_worker_active(worker, round) ||
+		    entry->tag.round != round || entry->failed)
+			continue;
+		if (node->root) {
+			ina_round_fail_locked(node, &entry->tag, &blame);
+		} else {
+			entry->blame = blame;
+			entry->tell_up = true;
+		}
+	}
+}
+
+/**
+ * ina_worker_detach() - leave the job; the peers are told at once
+ * @worker: who; may have left already
+ *
+ * Context: process.
+ */
+void ina_worker_detach(struct ina_worker *worker)
+{
+	struct ina_node *node = worker->node;
+
+	spin_lock_bh(&node->lock);
+	if (worker->detached)
+		goto unlock;
+	worker->detached = true;
+	if (node->dead)
+		goto unlock;
+	ina_worker_abandon(worker);
+	node->workers[worker->index] = NULL;
+	node->attached--;
+	ina_event_send(node->net, &(struct ina_event){
+			.type = INA_EVENT_TYPE_WORKER_LEFT,
+			.job = node->job->config.id,
+			.workers = node->attached },
+		       "job %u worker %u left: %u of %u",
+		       node->job->config.id, worker->index, node->attached,
+		       node->nworkers);
+	ina_member_changed(node, &(struct ina_blame){
+			.reason = INA_REASON_LEFT, .culprit = node->local });
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_worker_free() - free a worker that has left
+ * @worker: who; nobody uses it any more
+ *
+ * Context: process.
+ */
+void ina_worker_free(struct ina_worker *worker)
+{
+	ina_region_free(&worker->ctl_page);
+	ina_region_free(&worker->contrib);
+	ina_node_put(worker->node);
+	kfree(worker);
+}
