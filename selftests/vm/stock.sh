@@ -49,6 +49,10 @@ stock_unpack()
 }
 
 krel=$(stock_release)
+if [[ ! $krel ]] && ((EUID == 0)); then
+	vm_step "refresh apt's lists" "$INA_BUILD/log/apt-update.log" apt-get update -q
+	krel=$(stock_release)
+fi
 [[ $krel ]] || die "no linux-image-$version package for $VM_DEB known to apt"
 package=$(apt-cache policy "linux-image-$krel" | sed -n 's/.*Candidate: //p')
 dir=$INA_CACHE/kernel-stock-$version-$krel-$package

@@ -66,6 +66,7 @@ test_default()
 	[[ ! $(test_pick kunit) ]] || small=(vm/kunit "${small[@]}")
 
 	if [[ $(test_pick runner) ]]; then
+		"$here/kernel.sh" fast >/dev/null
 		say "the runner itself"
 		"$here/selftest.sh" "$total" || echo "fail runner exit status $?" >>"$total"
 	fi

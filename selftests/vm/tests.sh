@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Read selftests/tests.list, one test a line: NAME [full] [small] [stock] [plain]
-# [limit=SECONDS]. No size means full and small; stock adds a run on the
-# distribution's kernel; plain is a test without KTAP, judged by its exit status.
+# [limit=SECONDS]. None of the first three means full and small; stock is a run on
+# the distribution's kernel; plain is a test without KTAP, judged by its exit status.
 # A test in no list may say the same words in a line `# options: ...` of its own.
 #
 #   tests.sh list full|small|stock      the names of that size
@@ -28,7 +28,7 @@ tests_options()
 tests_list()
 {
 	tests_lines | awk -v size="$1" '{
-		sized = / full( |$)/ || / small( |$)/
+		sized = / (full|small|stock)( |$)/
 		if ($0 ~ " " size "( |$)" || (!sized && size != "stock"))
 			print $1
 	}'
