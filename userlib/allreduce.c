@@ -1,39 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The blocking call: an array of any length, cut into rounds, pipelined through
- * the window. All workers cut alike, so part i of a call meets part i of the
- * others; a session that cannot vouch for that any more refuses to go on.
+ * the window. All workers cut alike, so within an epoch part i of a call meets
+ * part i of the others, even after a failure: the rest is still contributed. Only
+ * a new epoch ends a call early, and then on every worker.
  */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "session.h"
+#include "ina_shm.h"
 
 /**
  * struct ina_call - one ina_allreduce() under way
  * @s: the session
  * @in: contribution
  * @out: sum
- * @count: elements in all
+ * @total: elements in all
+ * @count: elements to contribute: @total, or less if the rest is given up
  * @sent: elements submitted
- * @done: elements whose sum is in @out
+ * @done: elements whose round has ended
+ * @summed: elements whose sum is in @out
  * @oldest: round of the first part not done
  * @start_ms: when the call began
  * @timeout_ms: how long it may take, -1 for ever
  * @overflow: a part was saturated
+ * @error: of the first part that failed
+ * @text: of that failure
  */
 struct ina_call {
 	struct ina_session *s;
 	const uint8_t *in;
 	uint8_t *out;
+	size_t total;
 	size_t count;
 	size_t sent;
 	size_t done;
+	size_t summed;
 	uint64_t oldest;
 	int64_t start_ms;
 	int timeout_ms;
 	bool overflow;
+	int error;
+	char text[INA_TEXT_LEN];
 };
 
 static int64_t ina_call_now_ms(void)
@@ -95,9 +105,21 @@ static int ina_call_send_part(struct ina_call *c)
 	return 0;
 }
 
+/* With nothing in flight, wait for what is in the way of the next part. */
+static int ina_call_wait(struct ina_call *c, int why)
+{
+	int err;
+
+	if (why == -ENOTCONN)
+		err = ina_wait_open(c->s, ina_call_left_ms(c));
+	else
+		err = ina_wait_room(c->s, ina_call_left_ms(c));
+	return err == -ENOTCONN || err == -EINTR ? 0 : err;
+}
+
 /*
- * Fill the window. With nothing in flight, wait for what is in the way: no room,
- * or an epoch that closed. Neither that nor a signal ends a call by itself.
+ * Fill the window. Neither a full window nor a closed epoch nor a signal ends a
+ * call by itself; a closed epoch does once a part has failed.
  */
 static int ina_call_send(struct ina_call *c)
 {
@@ -105,35 +127,64 @@ static int ina_call_send(struct ina_call *c)
 
 	while (!err && c->sent < c->count)
 		err = ina_call_send_part(c);
-	if (err != -EAGAIN && err != -ENOTCONN)
-		return err;
-	if (c->sent > c->done)
+	if (c->error && (err == -ENOTCONN || err == -ESTALE)) {
+		c->count = c->sent;
 		return 0;
-	if (err == -EAGAIN)
-		err = ina_wait_room(c->s, ina_call_left_ms(c));
-	else
-		err = ina_wait_open(c->s, ina_call_left_ms(c));
-	return err == -ENOTCONN || err == -EINTR ? 0 : err;
-}
-
-/* Wait for the oldest part and copy its sum. */
-static int ina_call_collect(struct ina_call *c)
-{
-	size_t part = ina_call_part(c, c->done), size = c->s->att.elem_size;
-	int err = ina_wait(c->s, c->oldest, ina_call_left_ms(c));
-	const void *result;
-
+	}
 	if (err == -EINTR)
 		return 0;
-	if (err && err != -EOVERFLOW)
+	if (err != -EAGAIN && err != -EBUSY && err != -ENOTCONN)
 		return err;
-	result = ina_result(c->s, c->oldest);
+	return c->sent > c->done ? 0 : ina_call_wait(c, err);
+}
+
+/* Copy the sum of an ended part; it counts if it is still whole after that. */
+static int ina_call_copy(struct ina_call *c, size_t part, int err)
+{
+	size_t size = c->s->att.elem_size;
+	const void *result = NULL;
+	int rel;
+
+	if (!err || err == -EOVERFLOW)
+		result = ina_result(c->s, c->oldest);
 	if (!result)
 		return err ? err : -errno;
 	memcpy(c->out + c->done * size, result, part * size);
+	rel = ina_release(c->s, c->oldest);
+	if (rel)
+		return rel;
 	c->overflow |= err == -EOVERFLOW;
+	c->summed += part;
+	return 0;
+}
+
+static void ina_call_note(struct ina_call *c, int err)
+{
+	if (c->error)
+		return;
+	c->error = err;
+	memcpy(c->text, c->s->text, sizeof(c->text));
+}
+
+/* Wait for the oldest part. Its failure is noted, not returned. */
+static int ina_call_collect(struct ina_call *c)
+{
+	size_t part = ina_call_part(c, c->done);
+	int err = ina_wait(c->s, c->oldest, ina_call_left_ms(c));
+	struct ina_status st;
+
+	if (err == -EINTR)
+		return 0;
+	if (ina_status(c->s, c->oldest, &st) || st.error == -EINPROGRESS)
+		return err;
+	err = ina_call_copy(c, part, err);
+	if (err) {
+		ina_call_note(c, err);
+		ina_release(c->s, c->oldest);
+	}
 	c->done += part;
-	return ina_release(c->s, c->oldest++);
+	c->oldest++;
+	return 0;
 }
 
 static int ina_call_run(struct ina_call *c)
@@ -145,20 +196,21 @@ static int ina_call_run(struct ina_call *c)
 		if (!err && c->sent > c->done)
 			err = ina_call_collect(c);
 	}
-	return err;
+	if (err)
+		ina_call_note(c, err);
+	return c->error;
 }
 
-static int ina_call_failed(struct ina_call *c, int err)
+static int ina_call_failed(struct ina_call *c)
 {
 	struct ina_session *s = c->s;
-	char text[INA_TEXT_LEN];
 
-	if (c->sent)
-		s->spent = true;
-	if (c->count <= s->att.capacity)
-		return err;
-	memcpy(text, s->text, sizeof(text));
-	return ina_error_set(s, err, "after %zu of %zu elements: %.200s", c->done, c->count, text);
+	s->spent |= c->sent > 0;
+	s->owing = c->sent < c->total;
+	if (c->total <= s->att.capacity)
+		return ina_error_set(s, c->error, "%s", c->text);
+	return ina_error_set(s, c->error, "%zu of %zu elements summed: %.200s", c->summed,
+			     c->total, c->text);
 }
 
 static int ina_call_check(const struct ina_call *c)
@@ -167,7 +219,7 @@ static int ina_call_check(const struct ina_call *c)
 
 	if (s->spent)
 		return ina_error_set(s, -ESTALE,
-				     "an earlier all-reduce failed: close the session and open it again");
+				     "an earlier all-reduce failed: ina_resume() as soon as the workers agree");
 	if (!c->in || !c->out)
 		return ina_error_set(s, -EINVAL, "no array given");
 	if (c->count > SIZE_MAX / s->att.elem_size)
@@ -191,6 +243,7 @@ int ina_allreduce(struct ina_session *s, const void *in, void *out, size_t count
 		.s = s,
 		.in = in,
 		.out = out,
+		.total = count,
 		.count = count,
 		.start_ms = ina_call_now_ms(),
 		.timeout_ms = timeout_ms,
@@ -201,10 +254,59 @@ int ina_allreduce(struct ina_session *s, const void *in, void *out, size_t count
 		err = ina_call_check(&c);
 	if (err || !count)
 		return err;
-	err = ina_call_run(&c);
-	if (err)
-		return ina_call_failed(&c, err);
+	if (ina_call_run(&c))
+		return ina_call_failed(&c);
 	if (c.overflow)
 		return ina_error_set(s, -EOVERFLOW, "the sum overflowed and was saturated");
+	return 0;
+}
+
+/* Wait for what a call that timed out left in flight. */
+static int ina_resume_drain(const struct ina_call *c)
+{
+	struct ina_session *s = c->s;
+	struct ina_status st;
+
+	while (s->released < s->cursor) {
+		int err = ina_wait(s, s->released, ina_call_left_ms(c));
+
+		if (err && !ina_status(s, s->released, &st) && st.error == -EINPROGRESS &&
+		    err != -EINTR)
+			return err;
+		if (err != -EINTR)
+			s->released++;
+	}
+	return 0;
+}
+
+static int ina_resume_open(const struct ina_call *c)
+{
+	int err;
+
+	do {
+		err = ina_wait_open(c->s, ina_call_left_ms(c));
+	} while (err == -EINTR);
+	return err;
+}
+
+int ina_resume(struct ina_session *s, int timeout_ms)
+{
+	struct ina_call c = { .s = s, .start_ms = ina_call_now_ms(), .timeout_ms = timeout_ms };
+	int err;
+
+	if (!s->spent)
+		return 0;
+	err = ina_resume_drain(&c);
+	if (!err)
+		err = ina_resume_open(&c);
+	if (err)
+		return err;
+	if (s->owing && ina_shm_epoch(s->ctl) == s->epoch)
+		return ina_error_set(s, -ESTALE,
+				     "others still wait for parts of the failed call: close and open again");
+	s->synced = false;
+	ina_session_sync(s);
+	s->taken = false;
+	s->spent = false;
 	return 0;
 }

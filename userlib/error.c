@@ -14,10 +14,11 @@ static __thread char ina_open_text[INA_TEXT_LEN];
 
 int ina_error_set(struct ina_session *s, int error, const char *fmt, ...)
 {
+	char *text = s ? s->text : ina_open_text;
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(s ? s->text : ina_open_text, INA_TEXT_LEN, fmt, args);
+	vsnprintf(text, INA_TEXT_LEN, fmt, args);
 	va_end(args);
 	return error;
 }
@@ -115,8 +116,9 @@ static int ina_error_blame(struct ina_session *s, const struct ina_status *st)
 		return ina_error_set(s, st->error, "round %llu failed: %s left", round,
 				     st->culprit);
 	case INA_REASON_CHILD_LOST:
-		return ina_error_set(s, st->error, "round %llu failed: %s restarted or joined again",
-				     round, st->culprit);
+		return ina_error_set(s, st->error,
+				     "round %llu failed: %s restarted or joined again", round,
+				     st->culprit);
 	case INA_REASON_PARENT_LOST:
 		return ina_error_set(s, st->error,
 				     "round %llu failed: the parent %s closed the epoch or restarted",
@@ -133,8 +135,8 @@ int ina_error_round(struct ina_session *s, const struct ina_status *st)
 	unsigned long long round = st->round;
 
 	if (st->error == -EOVERFLOW && st->reason == INA_REASON_NONE)
-		return ina_error_set(s, st->error, "round %llu: the sum overflowed and was saturated",
-				     round);
+		return ina_error_set(s, st->error,
+				     "round %llu: the sum overflowed and was saturated", round);
 	switch (st->reason) {
 	case INA_REASON_DEADLINE:
 		return ina_error_deadline(s, st);

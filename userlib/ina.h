@@ -177,10 +177,11 @@ int ina_wait_room(struct ina_session *session, int timeout_ms);
  *
  * After -EAGAIN and -ENOTCONN the contribution is still in the buffer and may
  * be submitted again. After -ESTALE (the membership changed and the round the
- * buffer was for is over) take a buffer again and decide what belongs there.
+ * buffer was for is over) take a buffer again and decide what belongs there. A
+ * new epoch always starts at a round that nobody has used.
  *
  * Return: 0, -EMSGSIZE if @count is 0 or above the capacity, -EINVAL if no
- * buffer was taken, -EAGAIN, -ENOTCONN, -ESTALE or -ENODEV.
+ * buffer was taken, -EAGAIN, -ENOTCONN, -ESTALE, -EINTR or -ENODEV.
  */
 int ina_submit(struct ina_session *session, size_t count, uint64_t *round);
 
@@ -215,10 +216,14 @@ const void *ina_result(struct ina_session *session, uint64_t round);
  * @session: the session
  * @round: a round that has ended; a failed round is released like any other
  *
- * At most ina_info.depth rounds are unreleased at a time.
+ * At most ina_info.depth rounds are unreleased at a time. What was read of a
+ * result is certain only if its release returns 0: a new epoch does not wait
+ * longer than the deadline of the job for its readers.
  *
- * Return: 0, -EBUSY if it or one before it has not ended, -EINVAL if it was
- * not submitted, -ENODEV if the node was deleted.
+ * Return: 0, -ESTALE if a new epoch began before, so that what was read may be
+ * of another round (the round counts as failed, and is released), -EBUSY if it
+ * or one before it has not ended, -EINVAL if it was not submitted, -ENODEV if
+ * the node was deleted.
  */
 int ina_release(struct ina_session *session, uint64_t round);
 
@@ -246,20 +251,40 @@ int ina_status(struct ina_session *session, uint64_t round, struct ina_status *s
  * as the window allows (not from ina_buffer()'s array). Signals do not end it.
  * Rounds submitted by hand must be released before.
  *
- * On failure, the elements of the rounds that ended before are sums in @out,
- * the others are untouched; the text tells how many. From then on other workers
- * may be at another call than this one, so the session refuses further calls
- * with -ESTALE: as soon as the workers agree where to go on, close and open
- * again. Nothing of that holds if nothing was contributed yet: then the session
- * is as before the call. So is it after -EOVERFLOW: @out is complete.
+ * On failure, the rounds that did complete are sums in @out, the rest of it holds
+ * no sum; the text tells how much. A failed round does not end the call as long
+ * as the epoch is open: other workers may complete the rest, so it is still
+ * contributed. From then on other workers may be at another call than this one,
+ * and the session refuses further calls with -ESTALE until ina_resume(). Nothing
+ * of that holds if nothing was contributed: then the session is as before the
+ * call. So is it after -EOVERFLOW: @out is complete.
+ *
+ * A new epoch since the last call is such a failure, -ESTALE, as others may have
+ * lost a call by it.
  *
  * Return: 0; -EOVERFLOW: complete, with elements saturated; -EINPROGRESS: not
- * complete after @timeout_ms; -ESTALE: a round of the call was over on other
- * workers before this one contributed, or an earlier call failed; -EBUSY: a
- * round is not released; -EINVAL; or as ina_wait() for a failed round.
+ * complete after @timeout_ms; -ESTALE: a new epoch began before this worker
+ * contributed, or an earlier call failed; -EBUSY: a round is not released;
+ * -EINVAL, -EMSGSIZE: the array; or as ina_wait() for a failed round.
  */
 int ina_allreduce(struct ina_session *session, const void *in, void *out, size_t count,
 		  int timeout_ms);
+
+/**
+ * ina_resume() - go on after a failed ina_allreduce()
+ * @session: the session
+ * @timeout_ms: -1 for ever
+ *
+ * Call it on every worker that had a failure, when all workers have agreed (by
+ * other means) which call comes next: some may have completed what failed here.
+ * Waits for what is still in flight and for an open epoch. Without a failure it
+ * does nothing.
+ *
+ * Return: 0; -EINPROGRESS if @timeout_ms passed; -ESTALE if a call timed out
+ * before it contributed everything and its epoch is still open: then only
+ * ina_close() and ina_open() help; -ENODEV.
+ */
+int ina_resume(struct ina_session *session, int timeout_ms);
 
 /**
  * ina_error() - text of the last failure

@@ -43,7 +43,8 @@ static int ina_region_map_all(struct ina_session *s)
 	void *area = NULL;
 	int err;
 
-	err = ina_region_map_one(s, s->att.ctl_size, PROT_READ, INA_MMAP_CTL, "control page", &area);
+	err = ina_region_map_one(s, s->att.ctl_size, PROT_READ, INA_MMAP_CTL, "control page",
+				 &area);
 	if (err)
 		return err;
 	s->ctl = area;
@@ -66,7 +67,7 @@ int ina_region_map(struct ina_session *s)
 
 	if (!err)
 		err = ina_region_map_all(s);
-	if (err)
+	if (err || !s->ctl)
 		return err;
 	if (s->ctl->abi != INA_DEV_ABI)
 		return ina_error_set(s, -EPROTO, "the kernel module speaks ABI %u, libina %u",

@@ -20,11 +20,11 @@ static int ina_session_open(struct ina_session *s)
 	switch (errno) {
 	case ENOENT:
 		return ina_error_set(s, -errno,
-				     INA_DEV_PATH " does not exist: load the module (modprobe ina_agg)");
+				     INA_DEV_PATH " is missing: modprobe ina_agg");
 	case EACCES:
 	case EPERM:
 		return ina_error_set(s, -errno,
-				     INA_DEV_PATH ": permission denied: the udev rule gives it to group ina");
+				     INA_DEV_PATH " is for members of group ina only");
 	default:
 		return ina_error_set(s, -errno, INA_DEV_PATH ": %s", ina_strerror(errno));
 	}
@@ -37,8 +37,11 @@ static int ina_session_attach(struct ina_session *s, uint32_t job)
 		return 0;
 	switch (errno) {
 	case ENOENT:
+		return ina_error_set(s, -errno, "job %u: no such job in this network namespace",
+				     job);
+	case ENOTCONN:
 		return ina_error_set(s, -errno,
-				     "job %u: no such job, or no tree for it, in this network namespace",
+				     "job %u: it has no tree here: inaconf tree set job %u", job,
 				     job);
 	case EBUSY:
 		return ina_error_set(s, -errno, "job %u: all local workers are attached", job);
@@ -96,6 +99,7 @@ void ina_session_sync(struct ina_session *s)
 	if (s->synced)
 		return;
 	s->synced = true;
+	s->epoch = ina_shm_epoch(s->ctl);
 	s->cursor = ina_shm_next_round(s->ctl);
 	s->released = s->cursor;
 }

@@ -25,10 +25,12 @@
  * @result: result arrays
  * @synced: @cursor is set: an epoch was seen open
  * @cursor: the round after the last one submitted: where this worker is
+ * @epoch: epoch to which @cursor belongs
  * @released: first round not released; equals @cursor if all are
  * @taken: a buffer was handed out and not submitted
  * @taken_round: the round of that buffer
  * @spent: an all-reduce failed half way
+ * @owing: and did not contribute all its parts
  * @text: text of the last failure
  */
 struct ina_session {
@@ -39,10 +41,12 @@ struct ina_session {
 	const uint8_t *result;
 	bool synced;
 	uint64_t cursor;
+	uint32_t epoch;
 	uint64_t released;
 	bool taken;
 	uint64_t taken_round;
 	bool spent;
+	bool owing;
 	char text[INA_TEXT_LEN];
 };
 

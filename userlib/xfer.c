@@ -26,6 +26,17 @@ static uint64_t ina_xfer_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
+/* An own round still has the array: it is under way, or waits for its release. */
+static int ina_xfer_own(struct ina_session *s, uint64_t next)
+{
+	const struct ina_ctl_round *slot = ina_region_round(s, s->released);
+	bool ended = !slot || ina_shm_round_ended(slot);
+
+	return ina_error_set(s, ended ? -EBUSY : -EAGAIN, "no room for round %llu: round %llu %s",
+			     (unsigned long long)next, (unsigned long long)s->released,
+			     ended ? "is not released" : "has not ended");
+}
+
 /* 0 if the next round can be contributed to, and which round that is. */
 static int ina_xfer_room(struct ina_session *s, uint64_t *round)
 {
@@ -40,8 +51,7 @@ static int ina_xfer_room(struct ina_session *s, uint64_t *round)
 				     ina_strerror(ENOTCONN));
 	ina_session_sync(s);
 	if (s->released < s->cursor && next >= s->released + depth)
-		return ina_error_set(s, -EBUSY, "no room for round %llu: round %llu is not released",
-				     (unsigned long long)next, (unsigned long long)s->released);
+		return ina_xfer_own(s, next);
 	if (next >= ina_shm_base(s->ctl) + depth)
 		return ina_error_set(s, -EAGAIN,
 				     "no room for round %llu: round %llu has not ended everywhere",
@@ -83,11 +93,12 @@ int ina_wait_room(struct ina_session *s, int timeout_ms)
 
 	while ((err = ina_xfer_room(s, &round)) == -EAGAIN) {
 		if (timeout_ms >= 0) {
-			int64_t left = timeout_ms - (int64_t)((ina_xfer_now_ns() - start) / 1000000);
+			uint64_t passed = (ina_xfer_now_ns() - start) / 1000000;
 
-			if (left <= 0)
+			if (passed >= (uint64_t)timeout_ms)
 				return -EINPROGRESS;
-			slice = left < INA_POLL_MS ? (int)left : INA_POLL_MS;
+			if (timeout_ms - (int)passed < slice)
+				slice = timeout_ms - (int)passed;
 		}
 		err = ina_xfer_poll(s, slice);
 		if (err)
@@ -105,7 +116,7 @@ static int ina_xfer_refused(struct ina_session *s, uint64_t round, int error)
 				     ina_strerror(error));
 	s->taken = false;
 	return ina_error_set(s, error,
-			     "cannot submit round %llu: the membership changed, the next round is %llu",
+			     "round %llu is over: the membership changed, the next round is %llu",
 			     r, (unsigned long long)ina_shm_next_round(s->ctl));
 }
 
@@ -115,6 +126,7 @@ static void ina_xfer_submitted(struct ina_session *s, uint64_t round)
 	if (s->released == s->cursor || s->released > round)
 		s->released = round;
 	s->cursor = round + 1;
+	s->epoch = s->ctl->rounds[round % s->att.depth].epoch;
 	s->taken = false;
 }
 
@@ -125,8 +137,9 @@ int ina_submit(struct ina_session *s, size_t count, uint64_t *round)
 	if (!s->taken)
 		return ina_error_set(s, -EINVAL, "nothing to submit: no buffer was taken");
 	if (!count || count > s->att.capacity)
-		return ina_error_set(s, -EMSGSIZE, "cannot submit %zu elements: 1 to %u fit a round",
-				     count, s->att.capacity);
+		return ina_error_set(s, -EMSGSIZE,
+				     "cannot submit %zu elements: 1 to %u fit a round", count,
+				     s->att.capacity);
 	sub.length = (uint32_t)count;
 	if (ioctl(s->fd, INA_IOC_SUBMIT, &sub))
 		return ina_xfer_refused(s, sub.round, -errno);
@@ -223,7 +236,7 @@ static int ina_xfer_wait(struct ina_session *s, const struct ina_ctl_round *slot
 int ina_wait(struct ina_session *s, uint64_t round, int timeout_ms)
 {
 	const struct ina_ctl_round *slot = ina_region_round(s, round);
-	struct ina_status st;
+	struct ina_status st = { .round = round };
 	int err;
 
 	if (!slot)
@@ -262,9 +275,28 @@ static int ina_xfer_all_ended(struct ina_session *s, uint64_t round)
 	return 0;
 }
 
+/*
+ * A new epoch does not wait for ever for the readers of old results. Whoever
+ * has read one must know that it was whole all the time.
+ */
+static bool ina_xfer_overtaken(const struct ina_session *s, uint64_t round)
+{
+	uint32_t epoch = ina_shm_epoch_after(s->ctl);
+	uint64_t r;
+
+	for (r = s->released; r <= round; r++) {
+		const struct ina_ctl_round *slot = ina_region_round(s, r);
+
+		if (slot && slot->state == INA_ROUND_DONE && slot->epoch != epoch)
+			return true;
+	}
+	return false;
+}
+
 int ina_release(struct ina_session *s, uint64_t round)
 {
 	__u64 arg = round;
+	bool overtaken;
 	int err;
 
 	if (!s->synced || round >= s->cursor)
@@ -275,9 +307,14 @@ int ina_release(struct ina_session *s, uint64_t round)
 	err = ina_xfer_all_ended(s, round);
 	if (err)
 		return err;
+	overtaken = ina_xfer_overtaken(s, round);
 	if (ioctl(s->fd, INA_IOC_RELEASE, &arg))
 		return ina_error_set(s, -errno, "cannot release round %llu: %s",
 				     (unsigned long long)round, ina_strerror(errno));
 	s->released = round + 1;
+	if (overtaken)
+		return ina_error_set(s, -ESTALE,
+				     "round %llu failed: a new epoch began before its result was released",
+				     (unsigned long long)round);
 	return 0;
 }

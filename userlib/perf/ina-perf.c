@@ -135,10 +135,10 @@ static int perf_wait_for(struct perf_run *p, int why)
 {
 	int err;
 
-	if (why == -EAGAIN)
-		err = ina_wait_room(p->s, p->o->timeout_ms);
-	else
+	if (why == -ENOTCONN)
 		err = ina_wait_open(p->s, p->o->timeout_ms);
+	else
+		err = ina_wait_room(p->s, p->o->timeout_ms);
 	if (!err || err == -EINTR || err == -ENOTCONN)
 		return PERF_OK;
 	return perf_fail(p, PERF_FAILED, ina_error(p->s));
@@ -151,7 +151,7 @@ static int perf_submit(struct perf_run *p)
 
 	while (!err && perf_more(p) && p->flying < p->r->inflight)
 		err = perf_submit_one(p);
-	if (!err || err == -ESTALE)
+	if (!err || err == -ESTALE || err == -EINTR)
 		return PERF_OK;
 	if (err == -ECANCELED)
 		return PERF_FAILED;
@@ -160,8 +160,8 @@ static int perf_submit(struct perf_run *p)
 	return p->flying ? PERF_OK : perf_wait_for(p, err);
 }
 
-static int perf_wrong(struct perf_run *p, const struct ina_status *st, const int32_t *sum,
-		      size_t wrong, size_t first)
+static int perf_wrong(struct perf_run *p, const struct ina_status *st, size_t wrong, size_t first,
+		      int32_t got)
 {
 	char text[256];
 
@@ -169,50 +169,58 @@ static int perf_wrong(struct perf_run *p, const struct ina_status *st, const int
 	snprintf(text, sizeof(text),
 		 "round %llu: %zu of %zu elements are wrong, first element %zu: expected %d, got %d",
 		 (unsigned long long)st->round, wrong, p->r->elements, first,
-		 perf_pattern_expected(p->o, st->workers, st->round, first), sum[first]);
+		 perf_pattern_expected(p->o, st->workers, st->round, first), got);
 	return perf_fail(p, PERF_WRONG, text);
 }
 
-static int perf_verify(struct perf_run *p, const struct ina_status *st)
-{
-	bool expected = p->o->pattern == PERF_PATTERN_OVERFLOW;
-	const int32_t *sum = ina_result(p->s, st->round);
-	size_t wrong, first = 0;
-
-	if (!sum)
-		return perf_fail(p, PERF_FAILED, ina_error(p->s));
-	if (expected != (st->error == -EOVERFLOW))
-		return perf_fail(p, PERF_WRONG, expected ? "a round did not report the overflow" :
-				 "a round reported an overflow where there is none");
-	if (!p->o->verify)
-		return PERF_OK;
-	wrong = perf_pattern_check(p->o, st->workers, st->round, sum, p->r->elements, &first);
-	p->r->verified += p->r->elements;
-	return wrong ? perf_wrong(p, st, sum, wrong, first) : PERF_OK;
-}
-
-/* A round has ended with a result. */
-static int perf_completed(struct perf_run *p, const struct ina_status *st)
-{
-	int status = perf_verify(p, st);
-
-	if (status)
-		return status;
-	if (perf_report_latency(p->r, st->latency_ns))
-		return perf_fail(p, PERF_FAILED, "no memory");
-	p->r->completed++;
-	p->r->overflowed += st->error == -EOVERFLOW;
-	return PERF_OK;
-}
-
-/* A round has ended without one. */
-static int perf_failed(struct perf_run *p)
+/* A round has ended without a result. */
+static int perf_failed(struct perf_run *p, uint64_t round)
 {
 	p->r->failed++;
 	if (!p->o->go_on)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	perf_report_failure(ina_error(p->s));
+	if (ina_release(p->s, round))
+		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	return PERF_OK;
+}
+
+static int perf_count(struct perf_run *p, const struct ina_status *st)
+{
+	bool expected = p->o->pattern == PERF_PATTERN_OVERFLOW;
+
+	if (expected != (st->error == -EOVERFLOW))
+		return perf_fail(p, PERF_WRONG, expected ? "a round did not report the overflow" :
+				 "a round reported an overflow where there is none");
+	if (perf_report_latency(p->r, st->latency_ns))
+		return perf_fail(p, PERF_FAILED, "no memory");
+	p->r->completed++;
+	p->r->overflowed += expected;
+	return PERF_OK;
+}
+
+/* A round has ended with a result. What we read counts if the release says so. */
+static int perf_completed(struct perf_run *p, const struct ina_status *st)
+{
+	const int32_t *sum = ina_result(p->s, st->round);
+	size_t wrong = 0, first = 0;
+	int32_t got;
+	int err;
+
+	if (!sum)
+		return perf_fail(p, PERF_FAILED, ina_error(p->s));
+	if (p->o->verify)
+		wrong = perf_pattern_check(p->o, st->workers, st->round, sum, p->r->elements,
+					   &first);
+	got = sum[first];
+	err = ina_release(p->s, st->round);
+	if (err == -ESTALE)
+		return perf_failed(p, st->round);
+	if (err)
+		return perf_fail(p, PERF_FAILED, ina_error(p->s));
+	if (p->o->verify)
+		p->r->verified += p->r->elements;
+	return wrong ? perf_wrong(p, st, wrong, first, got) : perf_count(p, st);
 }
 
 static int perf_ended(struct perf_run *p, int err)
@@ -226,13 +234,9 @@ static int perf_ended(struct perf_run *p, int err)
 	if (!err || err == -EOVERFLOW)
 		status = perf_completed(p, &st);
 	else
-		status = perf_failed(p);
-	if (status)
-		return status;
-	if (ina_release(p->s, round))
-		return perf_fail(p, PERF_FAILED, ina_error(p->s));
+		status = perf_failed(p, round);
 	memmove(p->flight, p->flight + 1, --p->flying * sizeof(*p->flight));
-	return PERF_OK;
+	return status;
 }
 
 /* Wait for the oldest round in flight. */
@@ -280,8 +284,10 @@ static int perf_fit(struct perf_run *p)
 		return perf_fail(p, PERF_USAGE, "--elements: more than the capacity of the job");
 	if (r->inflight > info->depth)
 		return perf_fail(p, PERF_USAGE, "--inflight: more than the depth of the job");
-	if (r->rank >= info->workers || info->workers > PERF_WORKERS_MAX)
-		return perf_fail(p, PERF_USAGE, "--rank: not below the number of workers, or that is above 2000");
+	if (info->workers > PERF_WORKERS_MAX)
+		return perf_fail(p, PERF_FAILED, "the job has more than 2000 workers");
+	if (r->rank >= info->workers)
+		return perf_fail(p, PERF_USAGE, "--rank: not below the number of workers");
 	if (o->pattern == PERF_PATTERN_OVERFLOW && info->workers < 2)
 		return perf_fail(p, PERF_USAGE, "--pattern overflow: needs two workers");
 	return PERF_OK;
