@@ -19,9 +19,9 @@ export PATH=$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr
 export LD_LIBRARY_PATH=$INA_BUILD/userlib
 
 # What in the kernel log fails a test, whatever the test itself says.
-splats='WARNING:|BUG:|KASAN|KCSAN|UBSAN|Oops|general protection|possible .*(deadlock|recursive|circular)'
+splats='WARNING:|\bBUG:|KASAN|KCSAN|UBSAN|Oops|general protection|possible .*(deadlock|recursive|circular)'
 splats+='|inconsistent lock state|suspicious RCU|scheduling while atomic|sleeping function called'
-splats+='|unreferenced object|refcount_t|ODEBUG|hung_task|blocked for more than|soft lockup|rcu.*(stall|detected)'
+splats+='|unreferenced object|refcount_t|ODEBUG|hung_task|blocked for more than|soft lockup|rcu.*(stall|starved)'
 splats+='|unregister_netdevice: waiting|leaked|Kernel panic|Call Trace|Bad page|list_(add|del) corruption'
 
 verdict()

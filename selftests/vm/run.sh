@@ -81,6 +81,9 @@ run_conf()
 run_append()
 {
 	echo "$append log_buf_len=4M printk.time=1 kunit.enable=1"
+	# An emulated CPU may wait long for a busy host's.
+	echo "rcupdate.rcu_cpu_stall_timeout=120"
+	[[ $kind != stock ]] || echo "sysctl.kernel.watchdog_thresh=60"
 	[[ $kind != debug ]] || echo "panic_on_warn=1 hung_task_panic=1"
 	echo "panic=-1"
 }
@@ -93,7 +96,8 @@ run_boot()
 		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot"
 		--exec "$here/guest.sh $results")
 	[[ $("$here/accel.sh" "$accel_kernel") == kvm ]] || args+=(--disable-kvm)
-	vng "${args[@]}" </dev/null >"$results/console.log" 2>&1 &
+	# From /: vng looks a folder of the guest up relative to where it runs.
+	(cd / && exec vng "${args[@]}") </dev/null >"$results/console.log" 2>&1 &
 	vm_pid=$!
 }
 
