@@ -466,7 +466,7 @@ void ina_member_repeat(struct ina_node *node)
 	if (!node->root) {
 		node->send_join |= !node->welcomed;
 		/* Also in peace: a parent that restarted asks us to join. */
-		node->send_ack |= node->welcomed && node->epoch;
+		node->send_ack |= node->welcomed && node->subtree && node->epoch;
 	}
 	for (i = 0; i < node->nchildren; i++)
 		if (node->epoch && node->children[i].workers &&

@@ -1,0 +1,198 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# What all system tests share: KTAP, the module, namespaces joined by a switch,
+# nodes of a job, waiting for a condition. Sourced, never run.
+#
+# A cluster is a set of namespaces, each with one veth to a bridge in the
+# namespace of the switch:
+#
+#   w0 --- veth --+
+#   w1 --- veth --+-- bridge (sw) --+-- veth --- agg
+#   ...           |                 +-- veth --- root
+set -u
+
+_tag=$(printf '%04x' $((RANDOM * RANDOM % 65536)))
+_cases=0
+_failed=0
+_namespaces=()
+_pids=()
+_dir=$(mktemp -d /tmp/ina.XXXXXX)
+
+echo "TAP version 13"
+
+# ok TEXT COMMAND...: one case; the command's output is shown if it fails.
+ok()
+{
+	local text=$1
+	shift
+	_cases=$((_cases + 1))
+	if "$@" >"$_dir/case" 2>&1; then
+		echo "ok $_cases - $text"
+		return 0
+	fi
+	_failed=$((_failed + 1))
+	sed 's/^/# /' "$_dir/case"
+	echo "not ok $_cases - $text"
+	return 1
+}
+
+# skip TEXT WHY
+skip()
+{
+	_cases=$((_cases + 1))
+	echo "ok $_cases - $1 # SKIP $2"
+}
+
+# The deadline of a wait, longer on the slow kernel.
+_patience()
+{
+	[[ ${INA_KIND:-} == debug ]] && echo $(($1 * 4)) || echo "$1"
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds.
+wait_for()
+{
+	local end=$((SECONDS + $(_patience "$1")))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# full A B: A at full size, B in a small pass.
+full()
+{
+	[[ ${INA_SIZE:-full} == full ]] && echo "$1" || echo "$2"
+}
+
+load()
+{
+	insmod "$INA_KO" "$@"
+}
+
+unload()
+{
+	rmmod ina_agg
+}
+
+ns()
+{
+	echo "ina-$_tag-$1"
+}
+
+# on NAME COMMAND...: run it in a namespace of ours.
+on()
+{
+	local name=$1
+	shift
+	ip netns exec "$(ns "$name")" "$@"
+}
+
+ns_add()
+{
+	ip netns add "$(ns "$1")"
+	_namespaces+=("$1")
+	on "$1" ip link set lo up
+	on "$1" sysctl -qw net.ipv6.conf.all.accept_dad=0 \
+		net.ipv6.conf.default.accept_dad=0
+}
+
+ns_del()
+{
+	ip netns del "$(ns "$1")"
+}
+
+switch_add()
+{
+	_mtu=${1:-1500}
+	ns_add sw
+	on sw ip link add bridge0 mtu "$_mtu" type bridge
+	on sw ip link set bridge0 up
+}
+
+# host_add NAME ADDRESS/LEN...: a namespace with eth0 at the switch.
+host_add()
+{
+	local name=$1 addr
+	shift
+	ns_add "$name"
+	ip link add eth0 netns "$(ns "$name")" mtu "$_mtu" type veth \
+		peer name "p-$name" netns "$(ns sw)" mtu "$_mtu"
+	on sw ip link set "p-$name" master bridge0 up
+	for addr; do
+		on "$name" ip addr add "$addr" dev eth0
+	done
+	on "$name" ip link set eth0 up
+}
+
+# spawn NAME LOG COMMAND...: in the background in a namespace; its PID in $!.
+spawn()
+{
+	local name=$1 log=$2
+	shift 2
+	on "$name" "$@" >"$_dir/$log" 2>&1 &
+	_pids+=($!)
+}
+
+log()
+{
+	cat "$_dir/$1"
+}
+
+# finish PID...: wait for each; fails if one failed.
+finish()
+{
+	local pid rc=0
+	for pid; do
+		wait "$pid" || rc=1
+	done
+	return $rc
+}
+
+# counter NAME JOB|- COUNTER
+counter()
+{
+	local job=()
+	[[ $2 == - ]] || job=(job "$2")
+	on "$1" inaconf -j stats show "${job[@]}" all |
+		python3 -c "import json,sys; print(json.load(sys.stdin)[0]['counters']['$3'])"
+}
+
+# at_least NAME JOB|- COUNTER VALUE
+at_least()
+{
+	(($(counter "$1" "$2" "$3") >= $4))
+}
+
+# node_state NAME JOB STATE
+node_state()
+{
+	[[ $(on "$1" inaconf -j tree show job "$2" |
+		python3 -c "import json,sys; print(json.load(sys.stdin)[0]['state'])") == "$3" ]]
+}
+
+_cleanup()
+{
+	local pid name
+	for pid in "${_pids[@]}"; do
+		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
+	for name in "${_namespaces[@]}"; do
+		ip netns del "$(ns "$name")" 2>/dev/null
+	done
+	# Namespaces are taken down in the background; the module follows.
+	if grep -q '^ina_agg ' /proc/modules; then
+		wait_for 30 rmmod ina_agg
+	fi
+	rm -rf "$_dir"
+}
+trap _cleanup EXIT
+
+# The plan and the exit status; the last line of every test.
+done_testing()
+{
+	echo "1..$_cases"
+	((_cases > 0 && _failed == 0))
+	exit
+}

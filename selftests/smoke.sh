@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Two workers and a root, a few rounds: the shortest way through everything.
+#
+#   w0 (10.0.0.11) --+
+#   w1 (10.0.0.12) --+-- switch -- root (10.0.0.1)
+. "$(dirname "$0")/lib.sh"
+
+load
+switch_add
+host_add root 10.0.0.1/24
+host_add w0 10.0.0.11/24
+host_add w1 10.0.0.12/24
+for n in root w0 w1; do
+	on $n inaconf dev add eth0
+	on $n inaconf job add 7 capacity 100k
+done
+on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
+on w0 inaconf tree set job 7 parent 10.0.0.1
+on w1 inaconf tree set job 7 parent 10.0.0.1
+
+spawn w0 w0.log ina-perf --job 7 --rank 0 --rounds 20 --elements 100k
+p0=$!
+spawn w1 w1.log ina-perf --job 7 --rank 1 --rounds 20 --elements 100k
+p1=$!
+ok "two workers sum 20 rounds of 100000 elements" finish $p0 $p1
+log w0.log | sed 's/^/# /'
+log w1.log | sed 's/^/# /'
+on root inaconf tree show | sed 's/^/# /'
+on root inaconf stats show job 7 | sed 's/^/# /'
+on w0 inaconf stats show job 7 | sed 's/^/# /'
+on root inaconf stats show | sed 's/^/# /'
+ok "nothing was dropped" test "$(counter root 7 drop_duplicate)" = 0
+ns_del w0
+ns_del w1
+ns_del root
+ok "the module unloads" wait_for 10 unload
+done_testing
