@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "session.h"
 #include "ina_shm.h"
@@ -46,22 +45,9 @@ struct ina_call {
 	char text[INA_TEXT_LEN];
 };
 
-static int64_t ina_call_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static int ina_call_left_ms(const struct ina_call *c)
 {
-	int64_t left;
-
-	if (c->timeout_ms < 0)
-		return -1;
-	left = c->start_ms + c->timeout_ms - ina_call_now_ms();
-	return left > 0 ? (int)left : 0;
+	return ina_session_left_ms(c->start_ms, c->timeout_ms);
 }
 
 static size_t ina_call_part(const struct ina_call *c, size_t from)
@@ -245,7 +231,7 @@ int ina_allreduce(struct ina_session *s, const void *in, void *out, size_t count
 		.out = out,
 		.total = count,
 		.count = count,
-		.start_ms = ina_call_now_ms(),
+		.start_ms = ina_session_now_ms(),
 		.timeout_ms = timeout_ms,
 	};
 	int err = 0;
@@ -291,7 +277,7 @@ static int ina_resume_open(const struct ina_call *c)
 
 int ina_resume(struct ina_session *s, int timeout_ms)
 {
-	struct ina_call c = { .s = s, .start_ms = ina_call_now_ms(), .timeout_ms = timeout_ms };
+	struct ina_call c = { .s = s, .start_ms = ina_session_now_ms(), .timeout_ms = timeout_ms };
 	int err;
 
 	if (!s->spent)

@@ -7,10 +7,31 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "session.h"
 #include "ina_shm.h"
+
+#define INA_OPEN_AGAIN_US	1000
+
+int64_t ina_session_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* What is left of a timeout: -1 if it is for ever, 0 if it passed. */
+int ina_session_left_ms(int64_t start_ms, int timeout_ms)
+{
+	int64_t passed = ina_session_now_ms() - start_ms;
+
+	if (timeout_ms < 0)
+		return -1;
+	return passed < timeout_ms ? timeout_ms - (int)passed : 0;
+}
 
 static int ina_session_open(struct ina_session *s)
 {
@@ -115,16 +136,37 @@ static int ina_session_missing(struct ina_session *s, int timeout_ms)
 			     s->att.job, timeout_ms);
 }
 
-static int ina_session_wait(struct ina_session *s, int timeout_ms)
+static int ina_session_sleep(struct ina_session *s, int timeout_ms)
 {
 	struct ina_wait wait = { .round = INA_WAIT_OPEN, .timeout_ms = timeout_ms };
 
 	if (!ioctl(s->fd, INA_IOC_WAIT, &wait))
 		return 0;
 	if (errno == ETIMEDOUT)
-		return ina_session_missing(s, timeout_ms);
+		return -EINPROGRESS;
 	return ina_error_set(s, -errno, "job %u: waiting for the members: %s", s->att.job,
 			     ina_strerror(errno));
+}
+
+/*
+ * The control page decides: the node can be open for the epoch before ours, or
+ * have been open for too short a time to be of use.
+ */
+static int ina_session_wait(struct ina_session *s, int timeout_ms)
+{
+	int64_t start = ina_session_now_ms();
+
+	for (;;) {
+		int left = ina_session_left_ms(start, timeout_ms);
+		int err = left ? ina_session_sleep(s, left) : -EINPROGRESS;
+
+		if (err == -EINPROGRESS)
+			return ina_session_missing(s, timeout_ms);
+		if (err || ina_shm_state(s->ctl) == INA_CTL_OPEN)
+			return err;
+		if (usleep(INA_OPEN_AGAIN_US))
+			return ina_error_set(s, -EINTR, "job %u: interrupted", s->att.job);
+	}
 }
 
 int ina_wait_open(struct ina_session *s, int timeout_ms)
@@ -135,7 +177,7 @@ int ina_wait_open(struct ina_session *s, int timeout_ms)
 	if (state == INA_CTL_GONE)
 		return ina_error_set(s, -ENODEV, "job %u: %s", s->att.job, ina_strerror(ENODEV));
 	if (state != INA_CTL_OPEN)
-		err = timeout_ms ? ina_session_wait(s, timeout_ms) : ina_session_missing(s, 0);
+		err = ina_session_wait(s, timeout_ms);
 	if (!err)
 		ina_session_sync(s);
 	return err;

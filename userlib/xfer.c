@@ -88,19 +88,18 @@ static int ina_xfer_poll(struct ina_session *s, int timeout_ms)
 
 int ina_wait_room(struct ina_session *s, int timeout_ms)
 {
-	uint64_t start = ina_xfer_now_ns(), round;
-	int err, slice = INA_POLL_MS;
+	int64_t start = ina_session_now_ms();
+	uint64_t round;
+	int err;
 
 	while ((err = ina_xfer_room(s, &round)) == -EAGAIN) {
-		if (timeout_ms >= 0) {
-			uint64_t passed = (ina_xfer_now_ns() - start) / 1000000;
+		int left = ina_session_left_ms(start, timeout_ms);
 
-			if (passed >= (uint64_t)timeout_ms)
-				return -EINPROGRESS;
-			if (timeout_ms - (int)passed < slice)
-				slice = timeout_ms - (int)passed;
-		}
-		err = ina_xfer_poll(s, slice);
+		if (!left)
+			return -EINPROGRESS;
+		if (left < 0 || left > INA_POLL_MS)
+			left = INA_POLL_MS;
+		err = ina_xfer_poll(s, left);
 		if (err)
 			return err;
 	}
