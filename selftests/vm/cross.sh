@@ -21,7 +21,7 @@ cross_boot()
 	[[ $VM_ARCH == arm64 ]] || machine=(-machine q35 -cpu max) console=ttyS0
 	timeout -k 2 "$limit" "$VM_QEMU" "${machine[@]}" -accel tcg -smp 2 -m 1G -nodefaults \
 		-no-reboot -display none -serial stdio -kernel "$kernel/vmlinuz" \
-		-initrd "$results/initramfs" -append "console=$console panic=-1 printk.time=0 quiet"
+		-initrd "$results/initramfs" -append "console=$console panic=-1 quiet kunit.enable=1 kunit.autorun=1"
 }
 
 # Every innermost result of every suite, as one verdict line.

@@ -80,7 +80,7 @@ run_conf()
 # The kernel log goes to the serial line; the debug kernel dies of any splat.
 run_append()
 {
-	echo "$append log_buf_len=4M printk.time=1 kunit.enable=1"
+	echo "$append log_buf_len=4M printk.time=1 kunit.enable=1 kunit.autorun=1"
 	# An emulated CPU may wait long for a busy host's.
 	echo "rcupdate.rcu_cpu_stall_timeout=120"
 	[[ $kind != stock ]] || echo "sysctl.kernel.watchdog_thresh=60"
