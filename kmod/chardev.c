@@ -26,7 +26,7 @@
  * @owner: file table of the process that attached
  */
 struct ina_file {
-	struct mutex lock;
+	struct mutex lock;	/* attach */
 	struct ina_worker *worker;
 	fl_owner_t owner;
 };
@@ -105,6 +105,7 @@ static long ina_chardev_attach(struct ina_file *f,
 		goto unlock;
 	}
 	f->owner = current->files;
+	/* Pairs with the acquire in ina_chardev_worker(). */
 	smp_store_release(&f->worker, worker);
 unlock:
 	mutex_unlock(&f->lock);

@@ -36,9 +36,12 @@ static void ina_member_count(struct ina_node *node)
 	bool complete = node->attached == node->nworkers;
 	int i;
 
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			token += node->workers[i]->token;
+	for (i = 0; i < node->nworkers; i++) {
+		if (!node->workers[i])
+			continue;
+		token += node->workers[i]->token;
+		complete &= ina_worker_settled(node->workers[i]);
+	}
 	for (i = 0; i < node->nchildren; i++) {
 		complete &= !!node->children[i].workers;
 		workers += node->children[i].workers;
@@ -173,17 +176,33 @@ void ina_member_open_try(struct ina_node *node)
 void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 {
 	lockdep_assert_held(&node->lock);
+	ina_member_close(node, blame);
 	ina_member_count(node);
 	node->generation++;
 	node->change = *blame;
 	node->welcomed = false;
 	node->send_join = !node->root;
-	if (node->root) {
-		ina_member_close(node, blame);
-		ina_member_open_try(node);
-	}
+	ina_member_open_try(node);
 	ina_node_kick(node);
 	ina_node_tick(node);
+}
+
+/**
+ * ina_member_settle() - between epochs: are the local workers ready again
+ * @node: the node; its lock is held
+ *
+ * A worker that has not read its results keeps the node out of the next
+ * epoch where children's sums would overwrite them.
+ */
+void ina_member_settle(struct ina_node *node)
+{
+	u32 was = node->subtree;
+
+	if (node->open || node->dead)
+		return;
+	ina_member_count(node);
+	if (node->subtree != was)
+		ina_member_changed(node, &node->closed);
 }
 
 /* Why the JOIN of a configured child cannot be accepted, or 0. */
@@ -379,15 +398,17 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 		ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
 		goto unlock;
 	}
-	if (!epoch->workers)
+	if (!epoch->workers) {
 		ina_member_close(node, &blame);
-	else if (node->open && pkt->epoch == node->epoch)
+		ina_member_settle(node);
+	} else if (node->open && pkt->epoch == node->epoch) {
 		ina_member_base(node, be64_to_cpu(epoch->base));
-	else if (pkt->epoch != node->epoch &&
-		 (!node->open || (s32)(pkt->epoch - node->epoch) > 0))
+	} else if (pkt->epoch != node->epoch && node->subtree &&
+		 (!node->open || (s32)(pkt->epoch - node->epoch) > 0)) {
 		ina_member_open(node, pkt->epoch, be32_to_cpu(epoch->workers),
 				be32_to_cpu(epoch->token),
 				be64_to_cpu(epoch->base));
+	}
 	node->send_ack = true;
 	ina_node_kick(node);
 unlock:
@@ -472,225 +493,4 @@ void ina_member_repeat(struct ina_node *node)
 		if (node->epoch && node->children[i].workers &&
 		    !ina_member_heard(node, &node->children[i]))
 			node->children[i].announce = true;
-}
-
-/**
- * struct ina_control - a control packet to be sent
- * @peer: to whom
- * @pkt: header
- * @body: what follows
- */
-struct ina_control {
-	struct ina_peer *peer;
-	struct ina_pkt pkt;
-	union {
-		struct ina_join_hdr join;
-		struct ina_welcome_hdr welcome;
-		struct ina_epoch_hdr epoch;
-		struct ina_ack_hdr ack;
-		struct ina_fail_hdr fail;
-	} body;
-};
-
-static void ina_member_fill_join(const struct ina_node *node,
-				 struct ina_control *c)
-{
-	c->pkt.type = INA_TYPE_JOIN;
-	c->pkt.index = INA_INDEX_NONE;
-	c->body.join = (struct ina_join_hdr){
-		.instance = cpu_to_be64(node->instance),
-		.hash = cpu_to_be64(node->job->hash),
-		.generation = cpu_to_be32(node->generation),
-		.workers = cpu_to_be32(node->subtree),
-		.token = cpu_to_be32(node->subtree_token),
-		.mtu = cpu_to_be16(node->mtu),
-		.reason = cpu_to_be16(node->change.reason),
-	};
-	memcpy(c->body.join.culprit, &node->change.culprit,
-	       sizeof(c->body.join.culprit));
-}
-
-static void ina_member_fill_ack(const struct ina_node *node,
-				struct ina_control *c)
-{
-	c->pkt.type = INA_TYPE_ACK;
-	c->pkt.epoch = node->epoch;
-	c->pkt.index = node->index;
-	c->pkt.workers = node->open ? node->members : 0;
-	c->body.ack = (struct ina_ack_hdr){
-		.acked = cpu_to_be64(node->acked),
-		.base = cpu_to_be64(node->base),
-	};
-}
-
-static void ina_member_fill_welcome(const struct ina_node *node, u16 index,
-				    struct ina_control *c)
-{
-	const struct ina_child *child = &node->children[index];
-	u32 reason = child->refused;
-
-	c->pkt.type = INA_TYPE_WELCOME;
-	c->pkt.index = index;
-	/* Never heard of: it has to introduce itself. */
-	if (!child->instance)
-		reason = INA_REASON_CHILD_LOST;
-	c->body.welcome = (struct ina_welcome_hdr){
-		.instance = cpu_to_be64(child->instance),
-		.generation = cpu_to_be32(child->generation),
-		.reason = cpu_to_be32(reason),
-	};
-}
-
-static void ina_member_fill_epoch(const struct ina_node *node, u16 index,
-				  struct ina_control *c)
-{
-	const struct ina_child *child = &node->children[index];
-
-	c->pkt.type = INA_TYPE_EPOCH;
-	c->pkt.epoch = node->epoch;
-	c->pkt.index = index;
-	c->body.epoch = (struct ina_epoch_hdr){
-		.instance = cpu_to_be64(child->instance),
-		.base = cpu_to_be64(node->base),
-		.workers = cpu_to_be32(node->open ? node->members : 0),
-		.token = cpu_to_be32(node->open ? node->token : 0),
-		.reason = cpu_to_be32(node->closed.reason),
-		.generation = cpu_to_be32(child->generation),
-	};
-}
-
-static void ina_member_fill_fail(const struct ina_node *node,
-				 const struct ina_round *entry, u16 index,
-				 struct ina_control *c)
-{
-	c->pkt.type = INA_TYPE_FAIL;
-	c->pkt.epoch = node->epoch;
-	c->pkt.round = entry->tag.round;
-	c->pkt.index = index;
-	c->body.fail = (struct ina_fail_hdr){
-		.reason = cpu_to_be32(entry->blame.reason),
-		.detail = { cpu_to_be32(entry->blame.detail[0]),
-			    cpu_to_be32(entry->blame.detail[1]) },
-	};
-	memcpy(c->body.fail.culprit, &entry->blame.culprit,
-	       sizeof(c->body.fail.culprit));
-}
-
-/* A failure to tell the parent, if there is one. */
-static bool ina_member_next_fail(struct ina_node *node, struct ina_control *c)
-{
-	struct ina_round *entry;
-	u32 i;
-
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		if (!entry->tell_up)
-			continue;
-		entry->tell_up = false;
-		ina_member_fill_fail(node, entry, node->index, c);
-		return true;
-	}
-	return false;
-}
-
-/* The next packet for the parent: failures first, they name the culprit. */
-static bool ina_member_next_up(struct ina_node *node, struct ina_control *c)
-{
-	if (node->root)
-		return false;
-	c->peer = &node->parent;
-	if (ina_member_next_fail(node, c))
-		return true;
-	if (node->send_join) {
-		node->send_join = false;
-		ina_member_fill_join(node, c);
-	} else if (node->send_ack) {
-		node->send_ack = false;
-		ina_member_fill_ack(node, c);
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/* The next packet for child @index. */
-static bool ina_member_next_down(struct ina_node *node, u16 index,
-				 unsigned long *told, struct ina_control *c)
-{
-	struct ina_child *child = &node->children[index];
-	struct ina_round *entry;
-	u32 i;
-
-	c->peer = &child->peer;
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		if (!entry->tell_down || __test_and_set_bit(i, told))
-			continue;
-		ina_member_fill_fail(node, entry, index, c);
-		return true;
-	}
-	if (child->welcome) {
-		child->welcome = false;
-		ina_member_fill_welcome(node, index, c);
-	} else if (child->announce && child->instance) {
-		child->announce = false;
-		ina_member_fill_epoch(node, index, c);
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/* Send to one child all there is to tell. @failed: rounds to tell of. */
-static void ina_member_flush_child(struct ina_node *node, u16 index)
-{
-	struct ina_control c;
-	unsigned long told = 0;
-	bool more;
-
-	do {
-		c = (struct ina_control){ .pkt.job = node->job->config.id };
-		spin_lock_bh(&node->lock);
-		more = ina_member_next_down(node, index, &told, &c);
-		spin_unlock_bh(&node->lock);
-		if (more)
-			ina_tx_control(node, c.peer, &c.pkt, &c.body);
-	} while (more);
-}
-
-/**
- * ina_member_flush() - send the control packets that wait
- * @node: the node
- *
- * Context: process (the node's work), no lock held.
- */
-void ina_member_flush(struct ina_node *node)
-{
-	unsigned long failed[BITS_TO_LONGS(INA_DEPTH_MAX)] = {};
-	struct ina_control c;
-	bool more;
-	u32 i;
-
-	do {
-		c = (struct ina_control){ .pkt.job = node->job->config.id };
-		spin_lock_bh(&node->lock);
-		more = ina_member_next_up(node, &c);
-		spin_unlock_bh(&node->lock);
-		if (more)
-			ina_tx_control(node, c.peer, &c.pkt, &c.body);
-	} while (more);
-
-	spin_lock_bh(&node->lock);
-	for (i = 0; i < node->job->config.depth; i++)
-		if (node->rounds[i].tell_down)
-			__set_bit(i, failed);
-	spin_unlock_bh(&node->lock);
-	for (i = 0; i < node->nchildren; i++) {
-		ina_member_flush_child(node, i);
-		cond_resched();
-	}
-	spin_lock_bh(&node->lock);
-	for_each_set_bit(i, failed, node->job->config.depth)
-		node->rounds[i].tell_down = false;
-	spin_unlock_bh(&node->lock);
 }

@@ -15,12 +15,24 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt);
 void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 		       const struct ina_pkt *pkt);
 void ina_member_changed(struct ina_node *node, const struct ina_blame *blame);
+void ina_member_settle(struct ina_node *node);
 void ina_member_stranger(struct ina_node *node, struct ina_child *child);
 void ina_member_open_try(struct ina_node *node);
 void ina_member_close(struct ina_node *node, const struct ina_blame *blame);
 void ina_member_repeat(struct ina_node *node);
 bool ina_member_waiting(const struct ina_node *node);
-void ina_member_flush(struct ina_node *node);
 bool ina_member_is_open(const struct ina_node *node);
+
+/**
+ * ina_member_epoch_era() - epoch << 32 | era, 0 before the first epoch
+ * @node: the node
+ *
+ * Context: any; who sees an epoch sees its members and base.
+ */
+static inline u64 ina_member_epoch_era(const struct ina_node *node)
+{
+	/* Pairs with the release in ina_member_open(). */
+	return smp_load_acquire(&node->epoch_era);
+}
 
 #endif /* _INA_MEMBER_H */

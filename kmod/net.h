@@ -24,7 +24,7 @@ struct ina_stats;
  */
 struct ina_net {
 	struct net *net;
-	struct mutex lock;
+	struct mutex lock;	/* jobs, nodes, ports, attachments */
 	struct xarray jobs;
 	struct list_head ports;
 	struct list_head devs;

@@ -5,6 +5,25 @@
 #ifndef _INA_NETLINK_H
 #define _INA_NETLINK_H
 
+#include <linux/types.h>
+
+struct genl_info;
+struct ina_job;
+struct ina_net;
+struct netlink_callback;
+struct sk_buff;
+
+/* Writes one job or node into a dump. */
+typedef int (*ina_nl_fill_t)(struct sk_buff *skb, u32 portid, u32 seq,
+			     int flags, struct ina_net *inet,
+			     struct ina_job *job);
+
+u32 ina_nl_u32(struct genl_info *info, int attr, u32 fallback);
+struct ina_job *ina_nl_job(struct ina_net *inet, struct genl_info *info,
+			   int attr);
+int ina_nl_reply(struct genl_info *info, struct sk_buff *skb, int err);
+int ina_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
+		ina_nl_fill_t fill);
 int ina_netlink_init(void);
 void ina_netlink_exit(void);
 

@@ -11,6 +11,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 
+#include "control.h"
 #include "event.h"
 #include "main.h"
 #include "member.h"
@@ -73,8 +74,9 @@ static void ina_node_work(struct work_struct *work)
 {
 	struct ina_node *node = container_of(work, struct ina_node, work);
 
-	ina_member_flush(node);
-	if (node->tx.ring)
+	ina_control_flush(node);
+	/* Pairs with the release in ina_node_alloc(). */
+	if (smp_load_acquire(&node->tx.ring))
 		ina_tx_run(node, INA_TX_BUDGET * 4);
 }
 
@@ -153,6 +155,7 @@ int ina_node_alloc(struct ina_node *node)
 		cond_resched();
 	}
 	node->tx.size = slots * 2 + 2;
+	/* Pairs with the acquire in ina_node_work(). */
 	smp_store_release(&node->tx.ring, node->queue.addr);
 	return 0;
 free:
@@ -234,6 +237,7 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	node->nworkers = tree->nworkers;
 	node->contributors = tree->nchildren + tree->nworkers;
 	node->index = INA_INDEX_NONE;
+	node->era = 1;	/* 0: never used */
 	node->frags = ina_wire_frags(config->capacity, config->fragment);
 	node->stride = PAGE_ALIGN((size_t)config->capacity * sizeof(s32));
 	node->slot_size = ina_node_slot_size(node->contributors);
@@ -387,7 +391,7 @@ static void ina_node_farewell(struct ina_node *node)
 	WRITE_ONCE(node->dead, true);
 	spin_unlock_bh(&node->lock);
 	wake_up_interruptible_all(&node->wait);
-	ina_member_flush(node);
+	ina_control_flush(node);
 }
 
 /**

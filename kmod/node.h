@@ -82,6 +82,7 @@ struct ina_blame {
  * @progress: era, round, overflow and number of results held in one word, see
  *	round.c; it alone is written without the lock
  * @tag: whose entry this is
+ * @epoch: number of the epoch it belongs to
  * @length: elements, 0 if not known yet
  * @frags: fragments of @length
  * @deadline: jiffies at which it fails here
@@ -94,6 +95,7 @@ struct ina_blame {
 struct ina_round {
 	atomic64_t progress;
 	struct ina_tag tag;
+	u32 epoch;
 	u32 length;
 	u32 frags;
 	unsigned long deadline;
@@ -120,7 +122,7 @@ struct ina_round {
 struct ina_tx {
 	struct socket *sock;
 	struct wait_queue_entry room;
-	spinlock_t lock;
+	spinlock_t lock;	/* ring */
 	u32 *ring;
 	u32 head;
 	u32 tail;

@@ -8,6 +8,7 @@
 #include <linux/jiffies.h>
 
 #include "event.h"
+#include "member.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
@@ -100,14 +101,16 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 			return ERR_PTR(-EMSGSIZE);
 		if (!entry->length && length) {
 			entry->frags = ina_wire_frags(length, config->fragment);
+			/* Pairs with the acquire in ina_round_enter(). */
 			smp_store_release(&entry->length, length);
 		}
 		return entry;
 	}
-	/* Readers without the lock test the length first, then the word. */
 	WRITE_ONCE(entry->length, 0);
+	/* Readers without the lock test the length first, then the word. */
 	smp_wmb();
 	entry->tag = *tag;
+	entry->epoch = node->epoch;
 	entry->frags = ina_wire_frags(length, config->fragment);
 	entry->failed = false;
 	entry->complete = false;
@@ -118,6 +121,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		ms += ms / 4 + 1;
 	entry->deadline = jiffies + msecs_to_jiffies(ms);
 	atomic64_set(&entry->progress, ina_round_key(tag));
+	/* Pairs with the acquire in ina_round_enter(). */
 	smp_store_release(&entry->length, length);
 	ina_node_tick(node);
 	return entry;
@@ -156,6 +160,7 @@ static int ina_round_enter(struct ina_node *node, const struct ina_tag *tag,
 	struct ina_round *entry = ina_round_entry(node, tag->round);
 	u64 progress;
 
+	/* Pairs with the releases in ina_round_claim(). */
 	if (smp_load_acquire(&entry->length) == length) {
 		progress = atomic64_read(&entry->progress);
 		if (ina_round_key_match(progress, tag))
@@ -479,6 +484,7 @@ void ina_round_advance(struct ina_node *node)
 	int i;
 
 	lockdep_assert_held(&node->lock);
+	ina_member_settle(node);
 	if (lowest == U64_MAX || lowest <= node->acked)
 		return;
 	node->acked = lowest;

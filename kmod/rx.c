@@ -71,7 +71,7 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 			struct ina_part *part)
 {
 	const struct ina_job_config *config = &node->job->config;
-	u64 epoch_era = smp_load_acquire(&node->epoch_era);
+	u64 epoch_era = ina_member_epoch_era(node);
 	u64 base = READ_ONCE(node->base);
 
 	if (!epoch_era || pkt->epoch != epoch_era >> 32)
@@ -137,7 +137,7 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 {
 	bool down = ina_rx_from_parent(node, info);
 	const struct ina_fail_hdr *fail = pkt->body;
-	u64 epoch_era = smp_load_acquire(&node->epoch_era);
+	u64 epoch_era = ina_member_epoch_era(node);
 	struct ina_child *child;
 	struct ina_blame blame = {
 		.reason = be32_to_cpu(fail->reason),

@@ -62,7 +62,7 @@ struct ina_part {
  * @seen: bit per contributor that is in
  */
 struct ina_slot {
-	spinlock_t lock;
+	spinlock_t lock;	/* slot and elements */
 	u8 state;
 	u8 queued;
 	u16 flags;

@@ -8,57 +8,53 @@
 
 #include <linux/percpu.h>
 
-#define INA_STATS(X)							\
-	/* entries of the receive path */				\
-	X(RX_HOOK,	"rx_hook")	/* skbs taken by the ingress hook */ \
-	X(RX_UDP,	"rx_udp")	/* skbs through the UDP socket */ \
-	X(RX_IP,	"rx_ip")	/* skbs through IP protocol 253 */ \
-	/* accepted packets */						\
-	X(RX_CONTROL,	"rx_control")	/* JOIN, WELCOME, EPOCH, ACK, FAIL */ \
-	X(RX_DATA,	"rx_data")	/* contributions added */	\
-	X(RX_RESULT,	"rx_result")	/* results stored */		\
-	X(TX_CONTROL,	"tx_control")	/* control packets sent */	\
-	X(TX_DATA,	"tx_data")	/* partial sums sent up */	\
-	X(TX_RESULT,	"tx_result")	/* results sent down */		\
-	X(TX_BLOCKED,	"tx_blocked")	/* waits for the send buffer */	\
-	X(TX_NOMEM,	"tx_nomem")	/* waits for memory */		\
-	X(TX_ROUTE,	"tx_route")	/* packets lost: no route */	\
-	X(TX_DROP,	"tx_drop")	/* packets lost: refused below */ \
-	/* refusals before the job is known */				\
-	X(DROP_SHORT,	"drop_short")	/* no room for a header */	\
-	X(DROP_VERSION,	"drop_version")	/* unknown version */		\
-	X(DROP_TYPE,	"drop_type")	/* unknown type */		\
-	X(DROP_FLAGS,	"drop_flags")	/* unknown flag */		\
-	X(DROP_SIZE,	"drop_size")	/* size does not fit the type */ \
-	X(DROP_CRC,	"drop_crc")	/* crc32c is wrong */		\
-	X(DROP_NOCSUM,	"drop_nocsum")	/* no checksum at all */	\
-	X(DROP_JOB,	"drop_job")	/* no such job or no tree */	\
-	/* refusals by a job */						\
-	X(DROP_LOCAL,	"drop_local")	/* not for the node's address */ \
-	X(DROP_SOURCE,	"drop_source")	/* sender is not parent or child */ \
-	X(DROP_EPOCH,	"drop_epoch")	/* another epoch, or closed */	\
-	X(DROP_WINDOW,	"drop_window")	/* round outside the window */	\
-	X(DROP_FRAGMENT, "drop_fragment") /* fragment or count impossible */ \
-	X(DROP_LENGTH,	"drop_length")	/* other length than the round's */ \
-	X(DROP_MEMBERS,	"drop_members")	/* result of other members */	\
-	X(DROP_DUPLICATE, "drop_duplicate") /* contribution already added */ \
-	X(DROP_STALE,	"drop_stale")	/* slot belongs to a later round */ \
-	X(DROP_EARLY,	"drop_early")	/* result before the contribution */ \
-	X(DROP_FAILED,	"drop_failed")	/* round has failed */		\
-	X(DROP_INSTANCE, "drop_instance") /* control of another incarnation */ \
-	/* rounds */							\
-	X(ROUNDS_DONE,	"rounds_done")	/* complete at this node */	\
-	X(ROUNDS_FAILED, "rounds_failed") /* failed at this node */	\
-	X(ROUNDS_OVERFLOW, "rounds_overflow") /* complete, saturated */	\
-	X(COUNT_WRONG,	"count_wrong")	/* sums that miscount workers */ \
-	X(JOINS_REFUSED, "joins_refused") /* children refused */
-
-#define INA_STAT_ENUM(id, name) INA_STAT_##id,
+/* The name of a counter, in stats.c, is its own in small letters. */
 enum ina_stat {
-	INA_STATS(INA_STAT_ENUM)
+	/* entries of the receive path */
+	INA_STAT_RX_HOOK,	/* skbs taken by the ingress hook */
+	INA_STAT_RX_UDP,	/* skbs through the UDP socket */
+	INA_STAT_RX_IP,		/* skbs through IP protocol 253 */
+	/* accepted and sent packets */
+	INA_STAT_RX_CONTROL,	/* JOIN, WELCOME, EPOCH, ACK, FAIL */
+	INA_STAT_RX_DATA,	/* contributions added */
+	INA_STAT_RX_RESULT,	/* results stored */
+	INA_STAT_TX_CONTROL,	/* control packets sent */
+	INA_STAT_TX_DATA,	/* partial sums sent up */
+	INA_STAT_TX_RESULT,	/* results sent down */
+	INA_STAT_TX_BLOCKED,	/* waits for the send buffer */
+	INA_STAT_TX_NOMEM,	/* waits for memory */
+	INA_STAT_TX_ROUTE,	/* packets lost: no route */
+	INA_STAT_TX_DROP,	/* packets lost: refused below */
+	/* refusals before the job is known */
+	INA_STAT_DROP_SHORT,	/* no room for a header */
+	INA_STAT_DROP_VERSION,	/* unknown version */
+	INA_STAT_DROP_TYPE,	/* unknown type */
+	INA_STAT_DROP_FLAGS,	/* unknown flag */
+	INA_STAT_DROP_SIZE,	/* size does not fit the type */
+	INA_STAT_DROP_CRC,	/* crc32c is wrong */
+	INA_STAT_DROP_NOCSUM,	/* no checksum at all */
+	INA_STAT_DROP_JOB,	/* no such job or no tree */
+	/* refusals by a job */
+	INA_STAT_DROP_LOCAL,	/* not for the node's address */
+	INA_STAT_DROP_SOURCE,	/* sender is not parent or child */
+	INA_STAT_DROP_EPOCH,	/* another epoch, or closed */
+	INA_STAT_DROP_WINDOW,	/* round outside the window */
+	INA_STAT_DROP_FRAGMENT,	/* fragment or count impossible */
+	INA_STAT_DROP_LENGTH,	/* other length than the round's */
+	INA_STAT_DROP_MEMBERS,	/* result of other members */
+	INA_STAT_DROP_DUPLICATE,	/* contribution already added */
+	INA_STAT_DROP_STALE,	/* slot belongs to a later round */
+	INA_STAT_DROP_EARLY,	/* result before the contribution */
+	INA_STAT_DROP_FAILED,	/* round has failed */
+	INA_STAT_DROP_INSTANCE,	/* control of another incarnation */
+	/* rounds and members */
+	INA_STAT_ROUNDS_DONE,	/* complete at this node */
+	INA_STAT_ROUNDS_FAILED,	/* failed at this node */
+	INA_STAT_ROUNDS_OVERFLOW,	/* complete, saturated */
+	INA_STAT_COUNT_WRONG,	/* sums that miscount workers */
+	INA_STAT_JOINS_REFUSED,	/* children refused */
 	INA_STAT_MAX,
 };
-#undef INA_STAT_ENUM
 
 /**
  * struct ina_stats - counters of one CPU

@@ -20,12 +20,12 @@ static bool ina_timer_missing(struct ina_node *node, const struct ina_tag *tag,
 			      u32 frags, struct ina_blame *blame)
 {
 	int who = -1;
-	u32 frag;
+	u32 frag, id;
 
 	for (frag = 0; frag < frags && who < 0; frag++) {
-		who = ina_slot_missing(ina_node_slot(node,
-				       ina_node_slot_id(node, tag->round, frag)),
-				       tag, node->contributors);
+		id = ina_node_slot_id(node, tag->round, frag);
+		who = ina_slot_missing(ina_node_slot(node, id), tag,
+				       node->contributors);
 		cond_resched();
 	}
 	if (who < 0)

@@ -16,6 +16,7 @@
 #include <net/sock.h>
 #include <net/udp.h>
 
+#include "member.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
@@ -355,7 +356,7 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 {
 	const struct ina_job_config *config = &node->job->config;
 	const struct ina_round *entry = &node->rounds[tag->round % config->depth];
-	u64 epoch_era = READ_ONCE(node->epoch_era);
+	u64 epoch_era = ina_member_epoch_era(node);
 	u32 frag = id % node->frags;
 	u32 length = READ_ONCE(entry->length);
 	struct ina_part part = { .tag = *tag };

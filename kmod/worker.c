@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Local workers: attach, submit, wait, leave. A worker's contribution takes
+ * What an attached worker does: submit, wait, release. Its contribution takes
  * the way of any other, into the slots of its node, from its own process
  * context. Its control page is the only thing it needs to look at.
  */
-#include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include <linux/ktime.h>
 
 #include "event.h"
@@ -42,7 +39,12 @@ static struct ina_ctl_round *ina_worker_round(struct ina_worker *worker,
 	return &worker->ctl->rounds[round % worker->node->job->config.depth];
 }
 
-static bool ina_worker_active(struct ina_worker *worker, u64 round)
+/**
+ * ina_worker_is_active() - has it submitted a round that has not ended
+ * @worker: who; the node's lock is held
+ * @round: which
+ */
+bool ina_worker_is_active(struct ina_worker *worker, u64 round)
 {
 	struct ina_ctl_round *c = ina_worker_round(worker, round);
 
@@ -70,6 +72,16 @@ static void ina_worker_ack(struct ina_worker *worker)
 }
 
 /**
+ * ina_worker_settled() - may its result memory be used for another epoch
+ * @worker: who; the node's lock is held
+ */
+bool ina_worker_settled(const struct ina_worker *worker)
+{
+	return worker->node->contributors == 1 ||
+	       worker->acked >= worker->next;
+}
+
+/**
  * ina_worker_round_end() - a round of the node is complete or failed
  * @worker: one that may wait for it
  * @round: the round
@@ -83,7 +95,7 @@ void ina_worker_round_end(struct ina_worker *worker,
 	struct ina_ctl_round *c = ina_worker_round(worker, round->tag.round);
 
 	lockdep_assert_held(&worker->node->lock);
-	if (!ina_worker_active(worker, round->tag.round))
+	if (!ina_worker_is_active(worker, round->tag.round))
 		return;
 	c->end_ns = ktime_get_ns();
 	if (round->failed) {
@@ -112,6 +124,7 @@ void ina_worker_round_end(struct ina_worker *worker,
  */
 void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state)
 {
+	/* The process reads the state first, then the rest. */
 	smp_store_release(&worker->ctl->state, state);
 	wake_up_interruptible_all(&worker->node->wait);
 }
@@ -291,9 +304,23 @@ static int ina_worker_ended(struct ina_worker *worker, u64 round)
 		 ina_worker_round(worker, round)->round != round)
 		ret = -EINVAL;
 	else
-		ret = !ina_worker_active(worker, round);
+		ret = !ina_worker_is_active(worker, round);
 	spin_unlock_bh(&node->lock);
 	return ret;
+}
+
+/* Who waits for the next epoch has read the results of this one. */
+static void ina_worker_give_up(struct ina_worker *worker)
+{
+	struct ina_node *node = worker->node;
+
+	spin_lock_bh(&node->lock);
+	if (!node->open && !node->dead && !worker->detached) {
+		worker->released = worker->next;
+		ina_worker_ack(worker);
+		ina_round_advance(node);
+	}
+	spin_unlock_bh(&node->lock);
 }
 
 /**
@@ -307,6 +334,7 @@ static int ina_worker_ended(struct ina_worker *worker, u64 round)
  */
 int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
 {
+	struct ina_node *node = worker->node;
 	long timeout = wait->timeout_ms < 0 ? MAX_SCHEDULE_TIMEOUT :
 		       msecs_to_jiffies(wait->timeout_ms);
 	long left;
@@ -314,8 +342,11 @@ int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
 
 	if (wait->flags)
 		return -EINVAL;
-	left = wait_event_interruptible_timeout(worker->node->wait,
-			(ret = ina_worker_ended(worker, wait->round)), timeout);
+	if (wait->round == INA_WAIT_OPEN)
+		ina_worker_give_up(worker);
+	left = wait_event_interruptible_timeout(node->wait,
+						(ret = ina_worker_ended(worker, wait->round)),
+						timeout);
 	if (left < 0)
 		return left;
 	if (!ret)
@@ -339,7 +370,7 @@ int ina_worker_release(struct ina_worker *worker, u64 round)
 	spin_lock_bh(&node->lock);
 	if (round >= worker->next) {
 		err = -EINVAL;
-	} else if (ina_worker_active(worker, round)) {
+	} else if (ina_worker_is_active(worker, round)) {
 		err = -EBUSY;
 	} else if (!node->dead && !worker->detached) {
 		worker->released = max(worker->released, round + 1);
@@ -356,7 +387,7 @@ static bool ina_worker_unread(struct ina_worker *worker)
 	u64 round;
 
 	for (round = worker->released; round < worker->next; round++)
-		if (!ina_worker_active(worker, round))
+		if (!ina_worker_is_active(worker, round))
 			return true;
 	return false;
 }
@@ -384,208 +415,4 @@ __poll_t ina_worker_poll(struct ina_worker *worker)
 	}
 	spin_unlock_bh(&node->lock);
 	return mask;
-}
-
-/* Allocate a worker and its memory; charged to the caller. */
-static struct ina_worker *ina_worker_alloc(struct ina_node *node)
-{
-	struct ina_job *job = node->job;
-	struct ina_worker *worker;
-	int err;
-
-	worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
-	if (!worker)
-		return ERR_PTR(-ENOMEM);
-	mutex_init(&worker->submit_lock);
-	worker->node = node;
-	do {
-		worker->token = get_random_u32();
-	} while (!worker->token);
-	err = ina_region_alloc(&worker->contrib, job,
-			       (u64)node->stride * job->config.depth);
-	if (err)
-		goto free;
-	err = ina_region_alloc(&worker->ctl_page, job, sizeof(*worker->ctl));
-	if (err)
-		goto free;
-	worker->ctl = worker->ctl_page.addr;
-	worker->ctl->abi = INA_DEV_ABI;
-	refcount_inc(&node->refs);
-	return worker;
-free:
-	ina_region_free(&worker->contrib);
-	kfree(worker);
-	return ERR_PTR(err);
-}
-
-/* Make it a member. Context: process, inet->lock is held. */
-static int ina_worker_enter(struct ina_node *node, struct ina_worker *worker)
-{
-	int err = -EBUSY;
-	u16 i;
-
-	spin_lock_bh(&node->lock);
-	for (i = 0; i < node->nworkers; i++) {
-		if (node->workers[i])
-			continue;
-		worker->index = i;
-		worker->acked = U64_MAX;
-		node->workers[i] = worker;
-		node->attached++;
-		worker->ctl->refused = node->refused;
-		ina_event_send(node->net, &(struct ina_event){
-				.type = INA_EVENT_TYPE_WORKER_ATTACHED,
-				.job = node->job->config.id,
-				.workers = node->attached },
-			       "job %u worker %u attached: %u of %u",
-			       node->job->config.id, i, node->attached,
-			       node->nworkers);
-		ina_member_changed(node, &(struct ina_blame){
-				.reason = INA_REASON_CHILD_LOST,
-				.culprit = node->local });
-		err = 0;
-		break;
-	}
-	spin_unlock_bh(&node->lock);
-	return err;
-}
-
-static void ina_worker_describe(struct ina_worker *worker,
-				struct ina_attach *attach)
-{
-	const struct ina_job_config *config = &worker->node->job->config;
-
-	attach->index = worker->index;
-	attach->dtype = config->dtype;
-	attach->fragment = config->fragment;
-	attach->depth = config->depth;
-	attach->capacity = config->capacity;
-	attach->elem_size = sizeof(s32);
-	attach->stride = worker->node->stride;
-	attach->ctl_size = worker->ctl_page.size;
-	attach->array_size = worker->contrib.size;
-}
-
-/**
- * ina_worker_attach() - take part in a job
- * @inet: the caller's namespace
- * @attach: in: the job; out: its numbers
- *
- * Context: process.
- * Return: the worker, or ERR_PTR: -ENOENT no such job, -ENOTCONN it has no
- * tree here, -EBUSY all its workers are attached, -ENOMEM.
- */
-struct ina_worker *ina_worker_attach(struct ina_net *inet,
-				     struct ina_attach *attach)
-{
-	struct ina_worker *worker;
-	struct ina_node *node;
-	struct ina_job *job;
-	int err;
-
-	mutex_lock(&inet->lock);
-	job = ina_job_find(inet, attach->job);
-	err = -ENOENT;
-	if (!job)
-		goto fail;
-	node = rcu_dereference_protected(job->node,
-					 lockdep_is_held(&inet->lock));
-	err = -ENOTCONN;
-	if (!node)
-		goto fail;
-	err = -EBUSY;
-	if (READ_ONCE(node->attached) == node->nworkers)
-		goto fail;
-	err = ina_node_alloc(node);
-	if (err)
-		goto fail;
-	worker = ina_worker_alloc(node);
-	err = PTR_ERR_OR_ZERO(worker);
-	if (err)
-		goto fail;
-	err = ina_worker_enter(node, worker);
-	mutex_unlock(&inet->lock);
-	if (err) {
-		worker->detached = true;
-		ina_worker_free(worker);
-		return ERR_PTR(err);
-	}
-	ina_worker_describe(worker, attach);
-	return worker;
-fail:
-	mutex_unlock(&inet->lock);
-	return ERR_PTR(err);
-}
-
-/*
- * Rounds it leaves open cannot complete, unless they are at the root: the
- * root decides and tells everybody.
- */
-static void ina_worker_abandon(struct ina_worker *worker)
-{
-	struct ina_node *node = worker->node;
-	struct ina_blame blame = {
-		.reason = INA_REASON_LEFT, .culprit = node->local,
-	};
-	struct ina_round *entry;
-	u64 round;
-
-	for (round = worker->acked; round < worker->next; round++) {
-		entry = &node->rounds[round % node->job->config.depth];
-		if (!ina_worker_active(worker, round) ||
-		    entry->tag.round != round || entry->failed)
-			continue;
-		if (node->root) {
-			ina_round_fail_locked(node, &entry->tag, &blame);
-		} else {
-			entry->blame = blame;
-			entry->tell_up = true;
-		}
-	}
-}
-
-/**
- * ina_worker_detach() - leave the job; the peers are told at once
- * @worker: who; may have left already
- *
- * Context: process.
- */
-void ina_worker_detach(struct ina_worker *worker)
-{
-	struct ina_node *node = worker->node;
-
-	spin_lock_bh(&node->lock);
-	if (worker->detached)
-		goto unlock;
-	worker->detached = true;
-	if (node->dead)
-		goto unlock;
-	ina_worker_abandon(worker);
-	node->workers[worker->index] = NULL;
-	node->attached--;
-	ina_event_send(node->net, &(struct ina_event){
-			.type = INA_EVENT_TYPE_WORKER_LEFT,
-			.job = node->job->config.id,
-			.workers = node->attached },
-		       "job %u worker %u left: %u of %u",
-		       node->job->config.id, worker->index, node->attached,
-		       node->nworkers);
-	ina_member_changed(node, &(struct ina_blame){
-			.reason = INA_REASON_LEFT, .culprit = node->local });
-unlock:
-	spin_unlock_bh(&node->lock);
-}
-
-/**
- * ina_worker_free() - free a worker that has left
- * @worker: who; nobody uses it any more
- *
- * Context: process.
- */
-void ina_worker_free(struct ina_worker *worker)
-{
-	ina_region_free(&worker->ctl_page);
-	ina_region_free(&worker->contrib);
-	ina_node_put(worker->node);
-	kfree(worker);
 }

@@ -38,7 +38,7 @@ struct ina_worker {
 	struct ina_region contrib;
 	struct ina_region ctl_page;
 	struct ina_ctl *ctl;
-	struct mutex submit_lock;
+	struct mutex submit_lock;	/* one submit at a time */
 	bool detached;
 	u64 next;
 	u64 acked;
@@ -55,6 +55,8 @@ int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait);
 int ina_worker_release(struct ina_worker *worker, u64 round);
 __poll_t ina_worker_poll(struct ina_worker *worker);
 
+bool ina_worker_is_active(struct ina_worker *worker, u64 round);
+bool ina_worker_settled(const struct ina_worker *worker);
 void ina_worker_round_end(struct ina_worker *worker,
 			  const struct ina_round *round, bool overflow);
 void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state);

@@ -16,8 +16,8 @@
 
 /* Offsets for mmap(). The control page and the results are read-only. */
 #define INA_MMAP_CTL		0ULL
-#define INA_MMAP_CONTRIB	(1ULL << 40)
-#define INA_MMAP_RESULT		(1ULL << 41)
+#define INA_MMAP_CONTRIB	0x010000000000ULL
+#define INA_MMAP_RESULT		0x020000000000ULL
 
 /**
  * struct ina_attach - INA_IOC_ATTACH
@@ -33,6 +33,10 @@
  *	r starts at (r % depth) * stride, in contributions and in results
  * @ctl_size: out: bytes to map at INA_MMAP_CTL
  * @array_size: out: bytes to map at INA_MMAP_CONTRIB and at INA_MMAP_RESULT
+ *
+ * Fails with ENOENT if there is no such job in the caller's namespace,
+ * ENOTCONN if it has no tree here, EBUSY if all its workers are attached,
+ * EISCONN if the file is attached, ENOMEM beyond the limits.
  */
 struct ina_attach {
 	__u32	job;
@@ -56,8 +60,9 @@ struct ina_attach {
  * @flags: in: 0
  *
  * Fails with EAGAIN while the window has no room (poll for EPOLLOUT),
- * ENOTCONN while no epoch is open, ESTALE if @round is not the next one,
- * EMSGSIZE if @length is 0 or above the capacity.
+ * ENOTCONN while no epoch is open, ESTALE if @round is not the next one (a
+ * new epoch starts at a later round), EMSGSIZE if @length is 0 or above the
+ * capacity, EINTR, ENODEV if the node is gone.
  */
 struct ina_submit {
 	__u64	round;
@@ -67,7 +72,8 @@ struct ina_submit {
 
 /**
  * struct ina_wait - INA_IOC_WAIT: sleep until a round has ended
- * @round: in: a submitted round, or ~0 to wait until an epoch is open
+ * @round: in: a submitted round, or INA_WAIT_OPEN to wait until an epoch is
+ *	open, which also releases all results of a closed one
  * @timeout_ms: in: -1 for ever
  * @flags: in: 0
  *
@@ -85,7 +91,13 @@ struct ina_wait {
 #define INA_IOC_ATTACH		_IOWR(INA_IOC_MAGIC, 1, struct ina_attach)
 #define INA_IOC_SUBMIT		_IOW(INA_IOC_MAGIC, 2, struct ina_submit)
 #define INA_IOC_WAIT		_IOW(INA_IOC_MAGIC, 3, struct ina_wait)
-/* The argument is a round: the results up to and with it are read. */
+/*
+ * The argument points to a round: the results up to and with it are read.
+ * EBUSY if it is active, EINVAL if it was not submitted. A node with children
+ * or several workers enters the next epoch only when all results are released.
+ * poll: EPOLLIN an ended round is not released, EPOLLOUT a round can be
+ * submitted, EPOLLHUP the node is gone.
+ */
 #define INA_IOC_RELEASE		_IOW(INA_IOC_MAGIC, 4, __u64)
 
 /**

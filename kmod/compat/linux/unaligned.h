@@ -3,10 +3,12 @@
 #ifndef _INA_COMPAT_LINUX_UNALIGNED_H
 #define _INA_COMPAT_LINUX_UNALIGNED_H
 
-#if __has_include_next(<linux/unaligned.h>)
-#include_next <linux/unaligned.h>
-#else
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 #include <asm/unaligned.h>
+#else
+#include_next <linux/unaligned.h>
 #endif
 
 #endif /* _INA_COMPAT_LINUX_UNALIGNED_H */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the KUnit suites share: seeded random numbers, and a node on the
+ * loopback in a namespace state of its own. A 6.1 kernel runs the suites
+ * before module_init: what that registers cannot be used here.
+ */
+#ifndef _INA_TEST_H
+#define _INA_TEST_H
+
+#include <kunit/test.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <net/ipv6.h>
+
+#include "job.h"
+#include "member.h"
+#include "net.h"
+#include "node.h"
+#include "stats.h"
+
+/* Seed of all random tests, 0 for a new one each time; see wire_test.c. */
+extern unsigned int ina_test_seed;
+
+/* Random numbers that can be had again: the seed is in the log. */
+static inline void ina_test_random(struct kunit *test, struct rnd_state *rnd)
+{
+	u32 seed = ina_test_seed ?: get_random_u32();
+
+	kunit_info(test, "test_seed=%u", seed);
+	prandom_seed_state(rnd, seed);
+}
+
+/* A random number below @end; the bias does not matter here. */
+static inline u32 ina_test_below(struct rnd_state *rnd, u32 end)
+{
+	return prandom_u32_state(rnd) % end;
+}
+
+/* A random order of 0..@count - 1. */
+static inline void ina_test_shuffle(struct rnd_state *rnd, u16 *order,
+				    unsigned int count)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < count; i++) {
+		j = ina_test_below(rnd, i + 1);
+		order[i] = order[j];
+		order[j] = i;
+	}
+}
+
+/* 127.0.0.@host */
+static inline struct in6_addr ina_test_addr(u8 host)
+{
+	struct in6_addr addr;
+
+	ipv6_addr_set_v4mapped(htonl(INADDR_LOOPBACK & ~0xff) | htonl(host),
+			       &addr);
+	return addr;
+}
+
+/* State of a namespace without being one's. */
+static inline struct ina_net *ina_test_inet_create(struct kunit *test)
+{
+	struct ina_net *inet = kunit_kzalloc(test, sizeof(*inet), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, inet);
+	inet->net = &init_net;
+	mutex_init(&inet->lock);
+	xa_init(&inet->jobs);
+	INIT_LIST_HEAD(&inet->ports);
+	INIT_LIST_HEAD(&inet->devs);
+	return inet;
+}
+
+/* Its jobs go with it. */
+static inline void ina_test_inet_destroy(struct ina_net *inet)
+{
+	struct ina_job *job;
+	unsigned long id;
+
+	mutex_lock(&inet->lock);
+	xa_for_each(&inet->jobs, id, job)
+		ina_job_destroy(job);
+	mutex_unlock(&inet->lock);
+	xa_destroy(&inet->jobs);
+}
+
+#define INA_TEST_CHILDREN	3
+#define INA_TEST_FRAGMENT	4
+#define INA_TEST_CAPACITY	64
+#define INA_TEST_DEPTH		4
+#define INA_TEST_LOCAL		1	/* 127.0.0.1 */
+#define INA_TEST_PARENT		2
+#define INA_TEST_CHILD		10	/* the first */
+
+/* Carried in IP: opens no port. */
+static inline struct ina_job_config ina_test_config(void)
+{
+	return (struct ina_job_config){
+		.id = 7, .dtype = INA_DTYPE_INT32,
+		.fragment = INA_TEST_FRAGMENT, .capacity = INA_TEST_CAPACITY,
+		.depth = INA_TEST_DEPTH, .deadline_ms = 600000,
+		.encap = INA_ENCAP_IP, .port = INA_UDP_PORT,
+	};
+}
+
+static inline void ina_test_loopback_up(struct kunit *test)
+{
+	int err = 0;
+
+	rtnl_lock();
+	if (!(init_net.loopback_dev->flags & IFF_UP))
+		err = dev_open(init_net.loopback_dev, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, err, 0);
+}
+
+/*
+ * A node with children on the loopback. It is marked dead from the start: its
+ * work never runs, so that all that happens to it is what the test does.
+ */
+static inline struct ina_node *ina_test_node_create(struct kunit *test,
+						    struct ina_net *inet,
+						    bool root, u16 nchildren)
+{
+	struct ina_job_config config = ina_test_config();
+	struct in6_addr children[INA_TEST_CHILDREN];
+	struct ina_tree tree = {
+		.local = ina_test_addr(INA_TEST_LOCAL),
+		.children = children, .nchildren = nchildren,
+	};
+	struct ina_node *node;
+	struct ina_job *job;
+	u16 i;
+
+	ina_test_loopback_up(test);
+	if (!root)
+		tree.parent = ina_test_addr(INA_TEST_PARENT);
+	for (i = 0; i < nchildren; i++)
+		children[i] = ina_test_addr(INA_TEST_CHILD + i);
+	mutex_lock(&inet->lock);
+	job = ina_job_create(inet, &config, NULL);
+	node = IS_ERR(job) ? ERR_CAST(job) : ina_node_create(job, &tree, NULL);
+	if (!IS_ERR(node)) {
+		node->dead = true;
+		rcu_assign_pointer(job->node, node);
+	}
+	mutex_unlock(&inet->lock);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, node);
+	return node;
+}
+
+/* A JOIN that will be accepted. */
+static inline struct ina_join_hdr ina_test_join_hdr(const struct ina_node *node,
+						    u64 instance,
+						    u32 generation,
+						    u32 workers, u32 token)
+{
+	return (struct ina_join_hdr){
+		.instance = cpu_to_be64(instance),
+		.hash = cpu_to_be64(node->job->hash),
+		.generation = cpu_to_be32(generation),
+		.workers = cpu_to_be32(workers),
+		.token = cpu_to_be32(token),
+		.mtu = cpu_to_be16(1500),
+	};
+}
+
+/* Child @index sends a JOIN. */
+static inline void ina_test_join(struct ina_node *node, u16 index,
+				 const struct ina_join_hdr *join)
+{
+	struct in6_addr from = ina_test_addr(INA_TEST_CHILD + index);
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_JOIN, .job = node->job->config.id,
+		.index = INA_INDEX_NONE, .body = join,
+	};
+
+	ina_member_rx_join(node, &pkt, &from);
+}
+
+/* Every child joins with @workers workers; the token of child i is i + 1. */
+static inline void ina_test_join_all(struct ina_node *node, u32 workers)
+{
+	struct ina_join_hdr join;
+	u16 i;
+
+	for (i = 0; i < node->nchildren; i++) {
+		join = ina_test_join_hdr(node, 100 + i, 1, workers, i + 1);
+		ina_test_join(node, i, &join);
+	}
+}
+
+/* Child @index acknowledges rounds of an epoch. */
+static inline void ina_test_ack(struct ina_node *node, u16 index, u32 epoch,
+				u64 acked)
+{
+	struct ina_ack_hdr ack = {
+		.acked = cpu_to_be64(acked), .base = cpu_to_be64(node->base),
+	};
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_ACK, .job = node->job->config.id,
+		.epoch = epoch, .index = index, .workers = node->members,
+		.body = &ack,
+	};
+
+	ina_member_rx_ack(node, &node->children[index], &pkt);
+}
+
+/* The parent announces an epoch; no workers: it is closed. */
+static inline void ina_test_epoch(struct ina_node *node, u32 epoch, u64 base,
+				  u32 workers, u32 token)
+{
+	struct ina_epoch_hdr hdr = {
+		.instance = cpu_to_be64(node->instance),
+		.generation = cpu_to_be32(node->generation),
+		.base = cpu_to_be64(base),
+		.workers = cpu_to_be32(workers),
+		.token = cpu_to_be32(token),
+		.reason = cpu_to_be32(workers ? 0 : INA_REASON_LEFT),
+	};
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_EPOCH, .job = node->job->config.id,
+		.epoch = epoch, .body = &hdr,
+	};
+
+	ina_member_rx_epoch(node, &pkt);
+}
+
+static inline u64 ina_test_stat(const struct ina_node *node,
+				enum ina_stat stat)
+{
+	return ina_stats_sum(node->job->stats, stat);
+}
+
+#endif /* _INA_TEST_H */
