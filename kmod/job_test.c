@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Jobs: what cannot be one is refused with a reason, the hash tells any two
+ * configurations apart and never changes, and the table holds each once.
+ */
+#include "encap.h"
+#include "test.h"
+
+#define JOB_TEST_PORT	42530
+
+static const struct ina_job_config job_test_config = {
+	.id = 7, .dtype = INA_DTYPE_INT32, .fragment = 256,
+	.capacity = 1000000, .depth = 2, .deadline_ms = 10000,
+	.encap = INA_ENCAP_UDP, .port = JOB_TEST_PORT,
+};
+
+/* What one number of the configuration may not be. */
+struct job_test_refusal {
+	size_t field;
+	u32 value;
+	int err;
+	const char *text;
+};
+
+#define JOB_TEST_REFUSAL(name, number, error, words)			\
+	{ .field = offsetof(struct ina_job_config, name),		\
+	  .value = number, .err = error, .text = words }
+
+static const struct job_test_refusal job_test_refusals[] = {
+	JOB_TEST_REFUSAL(id, 0, -EINVAL, "Job 0 is reserved"),
+	JOB_TEST_REFUSAL(capacity, 0, -ERANGE, "Capacity is out of range"),
+	JOB_TEST_REFUSAL(capacity, 1U << 31, -ERANGE,
+			 "Capacity is out of range"),
+	JOB_TEST_REFUSAL(capacity, U32_MAX, -ERANGE,
+			 "Capacity is out of range"),
+	JOB_TEST_REFUSAL(fragment, 0, -ERANGE, "Fragment is out of range"),
+	JOB_TEST_REFUSAL(fragment, INA_FRAGMENT_MAX + 1, -ERANGE,
+			 "Fragment is out of range"),
+	JOB_TEST_REFUSAL(fragment, U32_MAX, -ERANGE,
+			 "Fragment is out of range"),
+	JOB_TEST_REFUSAL(depth, 0, -ERANGE, "Depth is out of range"),
+	JOB_TEST_REFUSAL(depth, INA_DEPTH_MAX + 1, -ERANGE,
+			 "Depth is out of range"),
+	JOB_TEST_REFUSAL(deadline_ms, 0, -ERANGE, "Deadline is out of range"),
+	JOB_TEST_REFUSAL(deadline_ms, 86400001, -ERANGE,
+			 "Deadline is out of range"),
+};
+
+static void check__refused(struct kunit *test)
+{
+	const struct job_test_refusal *refusal;
+	struct netlink_ext_ack extack;
+	struct ina_job_config config;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(job_test_refusals); i++) {
+		refusal = &job_test_refusals[i];
+		extack = (struct netlink_ext_ack){};
+		config = job_test_config;
+		*(u32 *)((void *)&config + refusal->field) = refusal->value;
+		KUNIT_EXPECT_EQ_MSG(test, ina_job_check(&config, &extack),
+				    refusal->err, "%s", refusal->text);
+		KUNIT_ASSERT_NOT_NULL(test, extack._msg);
+		KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, refusal->text));
+	}
+}
+
+static void check__port(struct kunit *test)
+{
+	struct ina_job_config config = job_test_config;
+	struct netlink_ext_ack extack = {};
+
+	config.port = 0;
+	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "Port 0 is reserved"));
+}
+
+static void check__fragments(struct kunit *test)
+{
+	struct ina_job_config config = job_test_config;
+	struct netlink_ext_ack extack = {};
+
+	config.fragment = 1;
+	config.capacity = INA_JOB_FRAGMENTS_MAX;
+	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), 0);
+	config.capacity++;
+	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "larger fragments"));
+}
+
+static void check__limits(struct kunit *test)
+{
+	struct netlink_ext_ack extack = {};
+	struct ina_job_config least = {
+		.id = 1, .fragment = 1, .capacity = 1, .depth = 1,
+		.deadline_ms = 1, .port = 1,
+	};
+	struct ina_job_config most = {
+		.id = U32_MAX, .fragment = INA_FRAGMENT_MAX,
+		.capacity = S32_MAX, .depth = INA_DEPTH_MAX,
+		.deadline_ms = 86400000, .port = U16_MAX,
+	};
+
+	KUNIT_EXPECT_EQ(test, ina_job_check(&job_test_config, &extack), 0);
+	KUNIT_EXPECT_EQ(test, ina_job_check(&least, &extack), 0);
+	KUNIT_EXPECT_EQ(test, ina_job_check(&most, &extack), 0);
+	KUNIT_EXPECT_NULL(test, extack._msg);
+}
+
+/* Nodes of other versions and machines compute the same number. */
+static void hash__known(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ina_job_hash(&job_test_config),
+			0x3f5080021dcbf8ecULL);
+}
+
+/* Every bit of every number that is hashed makes a difference. */
+static void hash__sensitive(struct kunit *test)
+{
+	static const size_t fields[] = {
+		offsetof(struct ina_job_config, id),
+		offsetof(struct ina_job_config, dtype),
+		offsetof(struct ina_job_config, fragment),
+		offsetof(struct ina_job_config, capacity),
+		offsetof(struct ina_job_config, depth),
+		offsetof(struct ina_job_config, deadline_ms),
+		offsetof(struct ina_job_config, encap),
+	};
+	u64 hash = ina_job_hash(&job_test_config);
+	struct ina_job_config config;
+	unsigned int i, bit;
+
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		for (bit = 0; bit < 32; bit++) {
+			config = job_test_config;
+			*(u32 *)((void *)&config + fields[i]) ^= BIT(bit);
+			KUNIT_EXPECT_NE(test, ina_job_hash(&config), hash);
+		}
+	}
+}
+
+/* Numbers that trade places make a difference, too. */
+static void hash__order(struct kunit *test)
+{
+	struct ina_job_config config = job_test_config;
+
+	swap(config.depth, config.fragment);
+	KUNIT_EXPECT_NE(test, ina_job_hash(&config),
+			ina_job_hash(&job_test_config));
+}
+
+static struct ina_job *job_test_create(struct ina_net *inet, u32 id,
+				       struct netlink_ext_ack *extack)
+{
+	struct ina_job_config config = job_test_config;
+	struct ina_job *job;
+
+	config.id = id;
+	mutex_lock(&inet->lock);
+	job = ina_job_create(inet, &config, extack);
+	mutex_unlock(&inet->lock);
+	return job;
+}
+
+static void job_test_destroy(struct ina_job *job)
+{
+	struct ina_net *inet = job->inet;
+
+	mutex_lock(&inet->lock);
+	ina_job_destroy(job);
+	mutex_unlock(&inet->lock);
+}
+
+static bool job_test_has_port(const struct ina_net *inet)
+{
+	bool has;
+
+	rcu_read_lock();
+	has = ina_encap_has_port(inet, htons(JOB_TEST_PORT));
+	rcu_read_unlock();
+	return has;
+}
+
+static void create__found(struct kunit *test)
+{
+	struct ina_net *inet = test->priv;
+	struct ina_job *job, *other;
+
+	KUNIT_EXPECT_NULL(test, ina_job_find(inet, 7));
+	job = job_test_create(inet, 7, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, job);
+	other = job_test_create(inet, U32_MAX, NULL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+	KUNIT_EXPECT_PTR_EQ(test, ina_job_find(inet, 7), job);
+	KUNIT_EXPECT_PTR_EQ(test, ina_job_find(inet, U32_MAX), other);
+	KUNIT_EXPECT_NULL(test, ina_job_find(inet, 8));
+	KUNIT_EXPECT_EQ(test, job->hash, ina_job_hash(&job_test_config));
+	KUNIT_EXPECT_PTR_EQ(test, job->inet, inet);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(job->node));
+}
+
+static void create__duplicate(struct kunit *test)
+{
+	struct netlink_ext_ack extack = {};
+	struct ina_net *inet = test->priv;
+	struct ina_job *job = job_test_create(inet, 7, NULL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, job);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(job_test_create(inet, 7,
+							      &extack)),
+			-EEXIST);
+	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "Job exists"));
+	KUNIT_EXPECT_PTR_EQ(test, ina_job_find(inet, 7), job);
+	/* The one refused has not taken the port with it. */
+	KUNIT_EXPECT_TRUE(test, job_test_has_port(inet));
+}
+
+static void create__port_in_use(struct kunit *test)
+{
+	struct ina_net *inet = test->priv;
+	struct ina_net *rival = ina_test_inet_create(test);
+	struct netlink_ext_ack extack = {};
+	struct ina_job *job;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, job_test_create(inet, 7, NULL));
+	job = job_test_create(rival, 7, &extack);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(job), -EADDRINUSE);
+	KUNIT_EXPECT_NULL(test, ina_job_find(rival, 7));
+	ina_test_inet_destroy(rival);
+	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg,
+					   "Cannot open the UDP port"));
+}
+
+static void destroy__forgotten(struct kunit *test)
+{
+	struct ina_net *inet = test->priv;
+	struct ina_job *job = job_test_create(inet, 7, NULL);
+	struct ina_job *other = job_test_create(inet, 8, NULL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, job);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+	job_test_destroy(job);
+	KUNIT_EXPECT_NULL(test, ina_job_find(inet, 7));
+	/* The port is open as long as one job uses it. */
+	KUNIT_EXPECT_TRUE(test, job_test_has_port(inet));
+	job_test_destroy(other);
+	KUNIT_EXPECT_FALSE(test, job_test_has_port(inet));
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, job_test_create(inet, 7, NULL));
+}
+
+/* Who holds a reference can use a job that is deleted. */
+static void put__last(struct kunit *test)
+{
+	struct ina_net *inet = test->priv;
+	struct ina_job *job = job_test_create(inet, 7, NULL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, job);
+	ina_job_get(job);
+	job_test_destroy(job);
+	KUNIT_EXPECT_EQ(test, refcount_read(&job->refs), 1);
+	KUNIT_EXPECT_EQ(test, job->config.id, 7);
+	ina_job_put(job);
+}
+
+static int job_test_init(struct kunit *test)
+{
+	test->priv = ina_test_inet_create(test);
+	return 0;
+}
+
+static void job_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		ina_test_inet_destroy(test->priv);
+}
+
+static struct kunit_case job_test_cases[] = {
+	KUNIT_CASE(check__refused),
+	KUNIT_CASE(check__port),
+	KUNIT_CASE(check__fragments),
+	KUNIT_CASE(check__limits),
+	KUNIT_CASE(hash__known),
+	KUNIT_CASE(hash__sensitive),
+	KUNIT_CASE(hash__order),
+	KUNIT_CASE(put__last),
+	KUNIT_CASE(create__found),
+	KUNIT_CASE(create__duplicate),
+	KUNIT_CASE(create__port_in_use),
+	KUNIT_CASE(destroy__forgotten),
+	{}
+};
+
+static struct kunit_suite job_test_suite = {
+	.name = "ina_job",
+	.init = job_test_init,
+	.exit = job_test_exit,
+	.test_cases = job_test_cases,
+};
+
+kunit_test_suite(job_test_suite);
