@@ -196,3 +196,49 @@ done_testing()
 	((_cases > 0 && _failed == 0))
 	exit
 }
+
+# leaves_add NAME ADDRESS NEXT PREFIX: a host to whom every address of PREFIX
+# belongs; NEXT is told the way. For rawnode, which speaks for many children.
+leaves_add()
+{
+	host_add "$1" "$2/24"
+	on "$1" ip route add local "$4" dev lo
+	on "$3" ip route add "$4" via "$2"
+}
+
+# root_of NAME JOB N [OPTION...]: a new job, NAME its root, with the first N
+# addresses of 10.1.0.0/16 as children.
+root_of()
+{
+	local name=$1 job=$2 n=$3 i children=()
+	shift 3
+	on "$name" inaconf job del "$job" 2>/dev/null
+	on "$name" inaconf job add "$job" "$@" || return
+	for ((i = 1; i <= n; i++)); do
+		children+=(child "10.1.$((i / 256)).$((i % 256))")
+	done
+	on "$name" inaconf tree set job "$job" "${children[@]}"
+}
+
+# has PATTERN...: standard input matches every one of them, else it is shown.
+has()
+{
+	local text pattern
+	text=$(cat)
+	for pattern; do
+		if ! grep -Eq -- "$pattern" <<<"$text"; then
+			echo "no '$pattern' in: $text"
+			return 1
+		fi
+	done
+}
+
+# launch NAME LOG COMMAND...: like spawn, but $! is the command itself, not a
+# shell around it, so that it can be killed.
+launch()
+{
+	local name=$1 log=$2
+	shift 2
+	ip netns exec "$(ns "$name")" "$@" >"$_dir/$log" 2>&1 &
+	_pids+=($!)
+}

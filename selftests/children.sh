@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# One root and up to 256 children, each an address of one namespace that a
+# program speaks for: every element of every sum is checked by every child.
+#
+#   leaves (10.1.0.1, 10.1.0.2, ...) -- switch -- root (10.0.0.1)
+# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+. "$(dirname "$0")/lib.sh"
+
+# run_children N ELEMENTS ROUNDS [OPTION...]
+run_children()
+{
+	local n=$1 elements=$2 rounds=$3
+	shift 3
+	root_of root 7 "$n" capacity 20000 &&
+		on leaves rawnode --parent 10.0.0.1 --first 10.1.0.1 --count "$n" --capacity 20000 \
+			--elements "$elements" --rounds "$rounds" "$@" &&
+		on root inaconf -j stats show job 7 all |
+			has "\"rounds_done\": *${rounds}[,}]" '"rounds_failed": *0[,}]' \
+				'"tx_drop": *0[,}]' '"count_wrong": *0[,}]'
+}
+
+load
+switch_add
+host_add root 10.0.0.1/24
+leaves_add leaves 10.0.0.2 root 10.1.0.0/16
+on root inaconf dev add eth0
+
+elements=$(full 5000 600)
+rounds=$(full 3 1)
+for n in 1 2 17 33 64 256; do
+	ok "$n children: every sum is exact" run_children $n "$elements" "$rounds"
+done
+ok "33 children send super-packets" run_children 33 "$elements" "$rounds" --gso
+ok "17 children in any order, a third of it twice" \
+	run_children 17 "$elements" "$rounds" --reorder --duplicate 30
+ok "2 children send the largest round" run_children 2 20000 "$rounds"
+ok "3 children send a single element" run_children 3 1 "$rounds"
+ok "a child too many is refused by name" \
+	test "$(root_of root 7 2 capacity 20000 && on leaves rawnode --parent 10.0.0.1 \
+		--first 10.1.0.3 --capacity 20000)" = "refused unknown-child"
+done_testing
