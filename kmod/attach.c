@@ -184,6 +184,7 @@ void ina_worker_detach(struct ina_worker *worker)
 	if (worker->detached)
 		goto unlock;
 	worker->detached = true;
+	wake_up_interruptible_all(&node->wait);
 	if (node->dead)
 		goto unlock;
 	ina_worker_abandon(worker);

@@ -221,6 +221,8 @@ static int ina_chardev_mmap(struct file *file, struct vm_area_struct *vma)
 		return -ENOTCONN;
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EACCES;
 	region = ina_chardev_area(worker, offset, &start);
 	if (offset - start >= region->size ||
 	    size > region->size - (offset - start))

@@ -6,6 +6,7 @@
  * write a packet and dropped to send it.
  */
 #include "control.h"
+#include "member.h"
 #include "tx.h"
 #include "wire.h"
 
@@ -35,6 +36,7 @@ static void ina_control_fill_join(const struct ina_node *node,
 	c->body.join = (struct ina_join_hdr){
 		.instance = cpu_to_be64(node->instance),
 		.hash = cpu_to_be64(node->job->hash),
+		.floor = cpu_to_be64(ina_member_floor(node)),
 		.generation = cpu_to_be32(node->generation),
 		.workers = cpu_to_be32(node->subtree),
 		.token = cpu_to_be32(node->subtree_token),
@@ -76,12 +78,13 @@ static void ina_control_fill_welcome(const struct ina_node *node, u16 index,
 	};
 }
 
-static void ina_control_fill_epoch(const struct ina_node *node, u16 index,
+static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 				   struct ina_control *c)
 {
-	const struct ina_child *child = &node->children[index];
+	struct ina_child *child = &node->children[index];
 
 	c->pkt.type = INA_TYPE_EPOCH;
+	c->pkt.seq = child->announced++;
 	c->pkt.epoch = node->epoch;
 	c->pkt.index = index;
 	c->body.epoch = (struct ina_epoch_hdr){

@@ -112,13 +112,14 @@ static unsigned int ina_ingress_hook(void *priv, struct sk_buff *skb,
 	struct ina_rx_info info = {};
 	unsigned int len = 0;
 
-	if (skb->pkt_type != PACKET_HOST || skb_vlan_tag_present(skb))
+	if (skb->pkt_type != PACKET_HOST || skb_vlan_tag_present(skb) ||
+	    skb_shared(skb))
 		return NF_ACCEPT;
 	if (skb->protocol == htons(ETH_P_IP))
 		len = ina_ingress_ip4(skb, &info);
 	else if (skb->protocol == htons(ETH_P_IPV6))
 		len = ina_ingress_ip6(skb, &info);
-	if (!len || skb_shared(skb) || !ina_ingress_udp(inet, skb, len, &info))
+	if (!len || !ina_ingress_udp(inet, skb, len, &info))
 		return NF_ACCEPT;
 	info.offset += sizeof(struct udphdr);
 	ina_stats_inc(inet->stats, INA_STAT_RX_HOOK);

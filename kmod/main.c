@@ -33,8 +33,20 @@ static int __net_init ina_main_net_init(struct net *net)
 	return inet->stats ? 0 : -ENOMEM;
 }
 
-/* Jobs go first, while their peers can still be told. */
 static void __net_exit ina_main_net_exit(struct net *net)
+{
+	free_percpu(ina_net(net)->stats);
+}
+
+/* Exits when the devices are gone and no packet comes any more. */
+static struct pernet_operations ina_main_net_ops = {
+	.init = ina_main_net_init,
+	.exit = ina_main_net_exit,
+	.id = &ina_net_id,
+	.size = sizeof(struct ina_net),
+};
+
+static void __net_exit ina_main_jobs_exit(struct net *net)
 {
 	struct ina_net *inet = ina_net(net);
 	struct ina_job *job;
@@ -48,15 +60,13 @@ static void __net_exit ina_main_net_exit(struct net *net)
 	ina_ingress_flush(inet);
 	rtnl_unlock();
 	xa_destroy(&inet->jobs);
-	free_percpu(inet->stats);
+	/* Receivers that found a socket before it was released. */
+	synchronize_net();
 }
 
-/* A device, not a subsystem: these exit while there are still devices. */
-static struct pernet_operations ina_main_net_ops = {
-	.init = ina_main_net_init,
-	.exit = ina_main_net_exit,
-	.id = &ina_net_id,
-	.size = sizeof(struct ina_net),
+/* Exits while there are still devices, so that peers can be told. */
+static struct pernet_operations ina_main_jobs_ops = {
+	.exit = ina_main_jobs_exit,
 };
 
 static int __init ina_main_init(void)
@@ -69,12 +79,15 @@ static int __init ina_main_init(void)
 	err = ina_rx_init();
 	if (err)
 		goto workqueue;
-	err = register_pernet_device(&ina_main_net_ops);
+	err = register_pernet_subsys(&ina_main_net_ops);
 	if (err)
 		goto rx;
+	err = register_pernet_device(&ina_main_jobs_ops);
+	if (err)
+		goto net;
 	err = ina_ingress_init();
 	if (err)
-		goto pernet;
+		goto jobs;
 	err = ina_encap_init();
 	if (err)
 		goto ingress;
@@ -92,8 +105,10 @@ encap:
 	ina_encap_exit();
 ingress:
 	ina_ingress_exit();
-pernet:
-	unregister_pernet_device(&ina_main_net_ops);
+jobs:
+	unregister_pernet_device(&ina_main_jobs_ops);
+net:
+	unregister_pernet_subsys(&ina_main_net_ops);
 rx:
 	ina_rx_exit();
 workqueue:
@@ -108,7 +123,8 @@ static void __exit ina_main_exit(void)
 	ina_netlink_exit();
 	ina_encap_exit();
 	ina_ingress_exit();
-	unregister_pernet_device(&ina_main_net_ops);
+	unregister_pernet_device(&ina_main_jobs_ops);
+	unregister_pernet_subsys(&ina_main_net_ops);
 	ina_rx_exit();
 	destroy_workqueue(ina_workqueue);
 	/* Jobs are freed by a callback of ours. */

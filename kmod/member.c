@@ -127,6 +127,22 @@ void ina_member_close(struct ina_node *node, const struct ina_blame *blame)
 	ina_node_kick(node);
 }
 
+/**
+ * ina_member_floor() - rounds below may have been used in the subtree
+ * @node: the node; its lock is held
+ *
+ * Nobody is further than the window, and a new epoch starts above all.
+ */
+u64 ina_member_floor(const struct ina_node *node)
+{
+	u64 floor = node->epoch ? node->base + node->job->config.depth : 0;
+	int i;
+
+	for (i = 0; i < node->nchildren; i++)
+		floor = max(floor, node->children[i].floor);
+	return floor;
+}
+
 /* Does a round that is complete here still have to reach somebody? */
 static bool ina_member_busy(const struct ina_node *node)
 {
@@ -150,22 +166,16 @@ static bool ina_member_busy(const struct ina_node *node)
 void ina_member_open_try(struct ina_node *node)
 {
 	u32 epoch = node->epoch + 1;
-	u64 base = node->base;
 
 	lockdep_assert_held(&node->lock);
 	if (!node->root || node->open || !node->subtree ||
 	    ina_member_busy(node))
 		return;
-	/*
-	 * A root that restarts must not repeat its former numbers, and no
-	 * worker may have used a round of the new epoch: none is further
-	 * than the window.
-	 */
+	/* A root that restarts should not repeat its former numbers. */
 	if (!node->epoch)
 		epoch = max_t(u32, ktime_get_real_seconds(), 1);
-	else
-		base += node->job->config.depth;
-	ina_member_open(node, epoch, node->subtree, node->subtree_token, base);
+	ina_member_open(node, epoch, node->subtree, node->subtree_token,
+			ina_member_floor(node));
 }
 
 /**
@@ -244,12 +254,15 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 	bool restarted = child->instance && child->instance != instance;
 	bool was = child->workers;
 
-	if (child->instance == instance && child->generation == generation)
+	/* Repeated, or overtaken by a later one. */
+	if (child->instance == instance &&
+	    (s32)(generation - child->generation) <= 0)
 		return;
 	child->instance = instance;
 	child->generation = generation;
 	child->workers = child->refused ? 0 : be32_to_cpu(join->workers);
 	child->token = child->workers ? be32_to_cpu(join->token) : 0;
+	child->floor = be64_to_cpu(join->floor);
 	child->acked = U64_MAX;
 	child->epoch_heard = 0;
 	child->heard_open = false;
@@ -327,6 +340,26 @@ static void ina_member_rejoin(struct ina_node *node)
 	ina_member_changed(node, &(struct ina_blame){});
 }
 
+/*
+ * Is this meant for us as we are? If not, the parent knows something else of
+ * us than we told it last: tell it again.
+ */
+static bool ina_member_for_us(struct ina_node *node, __be64 instance,
+			      __be32 generation)
+{
+	if (be64_to_cpu(instance) == node->instance &&
+	    be32_to_cpu(generation) == node->generation)
+		return true;
+	ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
+	if (node->welcomed) {
+		node->welcomed = false;
+		node->send_join = true;
+		ina_node_kick(node);
+		ina_node_tick(node);
+	}
+	return false;
+}
+
 /**
  * ina_member_rx_welcome() - the parent answers a JOIN
  * @node: the node
@@ -343,11 +376,8 @@ void ina_member_rx_welcome(struct ina_node *node, const struct ina_pkt *pkt)
 			ina_member_rejoin(node);
 		goto unlock;
 	}
-	if (be64_to_cpu(welcome->instance) != node->instance ||
-	    be32_to_cpu(welcome->generation) != node->generation) {
-		ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
+	if (!ina_member_for_us(node, welcome->instance, welcome->generation))
 		goto unlock;
-	}
 	if (reason != node->refused && reason)
 		ina_event_send(node->net, &(struct ina_event){
 				.type = INA_EVENT_TYPE_REFUSED,
@@ -392,19 +422,22 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	};
 
 	spin_lock_bh(&node->lock);
-	if (be64_to_cpu(epoch->instance) != node->instance ||
-	    be32_to_cpu(epoch->generation) != node->generation ||
-	    !pkt->epoch) {
-		ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
+	if (!ina_member_for_us(node, epoch->instance, epoch->generation))
+		goto unlock;
+	/* It tells the whole state: only the latest counts. */
+	if (!pkt->epoch || (node->heard_generation == node->generation &&
+			    (s32)(pkt->seq - node->heard_seq) <= 0)) {
+		ina_stats_inc(node->job->stats, INA_STAT_DROP_STALE);
 		goto unlock;
 	}
+	node->heard_generation = node->generation;
+	node->heard_seq = pkt->seq;
 	if (!epoch->workers) {
 		ina_member_close(node, &blame);
 		ina_member_settle(node);
 	} else if (node->open && pkt->epoch == node->epoch) {
 		ina_member_base(node, be64_to_cpu(epoch->base));
-	} else if (pkt->epoch != node->epoch && node->subtree &&
-		 (!node->open || (s32)(pkt->epoch - node->epoch) > 0)) {
+	} else if (node->subtree) {
 		ina_member_open(node, pkt->epoch, be32_to_cpu(epoch->workers),
 				be32_to_cpu(epoch->token),
 				be64_to_cpu(epoch->base));

@@ -378,14 +378,17 @@ static const struct genl_multicast_group ina_nl_groups[] = {
 	[INA_NLGRP_EVENTS] = { .name = INA_MCGRP_EVENTS, },
 };
 
+/* As generated, with what the generator cannot say. */
+static struct genl_ops ina_nl_family_ops[ARRAY_SIZE(ina_nl_ops)] __ro_after_init;
+
 struct genl_family ina_nl_family __ro_after_init = {
 	.name = INA_FAMILY_NAME,
 	.version = INA_FAMILY_VERSION,
 	.netnsok = true,
 	.parallel_ops = true,
 	.module = THIS_MODULE,
-	.ops = ina_nl_ops,
-	.n_ops = ARRAY_SIZE(ina_nl_ops),
+	.ops = ina_nl_family_ops,
+	.n_ops = ARRAY_SIZE(ina_nl_family_ops),
 	.resv_start_op = INA_CMD_JOB_ADD,
 	.mcgrps = ina_nl_groups,
 	.n_mcgrps = ARRAY_SIZE(ina_nl_groups),
@@ -396,8 +399,14 @@ struct genl_family ina_nl_family __ro_after_init = {
  *
  * Return: 0 or a negative errno.
  */
-int ina_netlink_init(void)
+int __init ina_netlink_init(void)
 {
+	int i;
+
+	memcpy(ina_nl_family_ops, ina_nl_ops, sizeof(ina_nl_ops));
+	for (i = 0; i < ARRAY_SIZE(ina_nl_ops); i++)
+		if (ina_nl_ops[i].cmd == INA_CMD_TREE_GET)
+			ina_nl_family_ops[i].start = ina_nl_tree_get_start;
 	return genl_register_family(&ina_nl_family);
 }
 

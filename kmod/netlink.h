@@ -24,6 +24,7 @@ struct ina_job *ina_nl_job(struct ina_net *inet, struct genl_info *info,
 int ina_nl_reply(struct genl_info *info, struct sk_buff *skb, int err);
 int ina_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 		ina_nl_fill_t fill);
+int ina_nl_tree_get_start(struct netlink_callback *cb);
 int ina_netlink_init(void);
 void ina_netlink_exit(void);
 

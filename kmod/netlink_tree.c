@@ -233,21 +233,30 @@ static int ina_nl_tree_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 	return 0;
 }
 
-/* An skb large enough for a node with all its children. */
-static struct sk_buff *ina_nl_tree_alloc(void)
+/* Bytes of a node with as many children as there can be. */
+static size_t ina_nl_tree_size(void)
 {
 	size_t member = nla_total_size(0) + nla_total_size(16) +
 			2 * nla_total_size(4) + nla_total_size(0) +
 			nla_total_size_64bit(8);
 
-	return genlmsg_new(NLMSG_DEFAULT_SIZE + INA_NODE_CHILDREN_MAX * member,
-			   GFP_KERNEL);
+	return NLMSG_DEFAULT_SIZE + INA_NODE_CHILDREN_MAX * member;
+}
+
+/**
+ * ina_nl_tree_get_start() - a dump of trees begins
+ * @cb: the dump; each of its messages has room for a whole node
+ */
+int ina_nl_tree_get_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = ina_nl_tree_size();
+	return 0;
 }
 
 int ina_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct ina_net *inet = ina_net(genl_info_net(info));
-	struct sk_buff *msg = ina_nl_tree_alloc();
+	struct sk_buff *msg = genlmsg_new(ina_nl_tree_size(), GFP_KERNEL);
 	struct ina_job *job;
 	int err;
 

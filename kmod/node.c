@@ -179,7 +179,6 @@ static void ina_node_free(struct ina_node *node)
 	ina_region_free(&node->sums);
 	ina_region_free(&node->queue);
 	ina_region_free(&node->slots);
-	ina_node_free_peers(node);
 	kvfree(node->children);
 	ina_job_put(node->job);
 	kfree_rcu(node, rcu);
@@ -358,6 +357,7 @@ struct ina_node *ina_node_create(struct ina_job *job,
 	if (!err)
 		err = ina_tx_init(node);
 	if (err) {
+		ina_node_free_peers(node);
 		ina_node_put(node);
 		return ERR_PTR(err);
 	}
@@ -411,5 +411,7 @@ void ina_node_destroy(struct ina_node *node)
 	cancel_delayed_work_sync(&node->tick);
 	cancel_work_sync(&node->work);
 	ina_tx_exit(node);
+	/* Now, not with the last reference: routes belong to the namespace. */
+	ina_node_free_peers(node);
 	ina_node_put(node);
 }

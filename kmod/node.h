@@ -44,6 +44,8 @@ struct ina_peer {
  * @generation: its last change
  * @workers: workers of its subtree, 0 unless complete
  * @token: sum of their tokens
+ * @floor: rounds below may have been used by its subtree
+ * @announced: EPOCHs sent to it
  * @epoch_heard: epoch it last acknowledged
  * @heard_open: it took that epoch as open
  * @acked: its subtree holds all rounds below
@@ -57,6 +59,8 @@ struct ina_child {
 	u32 generation;
 	u32 workers;
 	u32 token;
+	u64 floor;
+	u32 announced;
 	u32 epoch_heard;
 	bool heard_open;
 	u64 acked;
@@ -171,6 +175,8 @@ struct ina_tx {
  * @base: first round not acknowledged by all; read without the lock
  * @acked: the subtree holds all rounds below
  * @generation: counts changes of the subtree
+ * @heard_generation: generation to which the last EPOCH was addressed
+ * @heard_seq: its number; older ones are ignored
  * @subtree: workers in the subtree, 0 unless complete
  * @subtree_token: sum of their tokens
  * @change: why the subtree last became incomplete
@@ -222,6 +228,8 @@ struct ina_node {
 	u64 base;
 	u64 acked;
 	u32 generation;
+	u32 heard_generation;
+	u32 heard_seq;
 	u32 subtree;
 	u32 subtree_token;
 	struct ina_blame change;

@@ -71,7 +71,8 @@ bool ina_round_failed(struct ina_node *node, const struct ina_tag *tag)
 {
 	u64 progress;
 
-	progress = atomic64_read(&ina_round_entry(node, tag->round)->progress);
+	/* Acquire: who reads the length afterwards reads that of this round. */
+	progress = atomic64_read_acquire(&ina_round_entry(node, tag->round)->progress);
 	return !ina_round_key_match(progress, tag) ||
 	       (progress & INA_PROGRESS_FAILED);
 }
@@ -101,14 +102,11 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 			return ERR_PTR(-EMSGSIZE);
 		if (!entry->length && length) {
 			entry->frags = ina_wire_frags(length, config->fragment);
-			/* Pairs with the acquire in ina_round_enter(). */
-			smp_store_release(&entry->length, length);
+			WRITE_ONCE(entry->length, length);
 		}
 		return entry;
 	}
 	WRITE_ONCE(entry->length, 0);
-	/* Readers without the lock test the length first, then the word. */
-	smp_wmb();
 	entry->tag = *tag;
 	entry->epoch = node->epoch;
 	entry->frags = ina_wire_frags(length, config->fragment);
@@ -120,9 +118,12 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 	if (!node->nchildren && !node->root)
 		ms += ms / 4 + 1;
 	entry->deadline = jiffies + msecs_to_jiffies(ms);
-	atomic64_set(&entry->progress, ina_round_key(tag));
-	/* Pairs with the acquire in ina_round_enter(). */
-	smp_store_release(&entry->length, length);
+	/*
+	 * Who sees the word of this round sees no length of an earlier one.
+	 * Pairs with the acquire in ina_round_enter().
+	 */
+	atomic64_set_release(&entry->progress, ina_round_key(tag));
+	WRITE_ONCE(entry->length, length);
 	ina_node_tick(node);
 	return entry;
 }
@@ -158,15 +159,13 @@ static int ina_round_enter(struct ina_node *node, const struct ina_tag *tag,
 			   u32 length, const struct in6_addr *from)
 {
 	struct ina_round *entry = ina_round_entry(node, tag->round);
-	u64 progress;
+	/* Pairs with the release in ina_round_claim(): the word, then the length. */
+	u64 progress = atomic64_read_acquire(&entry->progress);
 
-	/* Pairs with the releases in ina_round_claim(). */
-	if (smp_load_acquire(&entry->length) == length) {
-		progress = atomic64_read(&entry->progress);
-		if (ina_round_key_match(progress, tag))
-			return progress & INA_PROGRESS_FAILED ?
-			       INA_STAT_DROP_FAILED : 0;
-	}
+	if (ina_round_key_match(progress, tag) &&
+	    READ_ONCE(entry->length) == length)
+		return progress & INA_PROGRESS_FAILED ?
+		       INA_STAT_DROP_FAILED : 0;
 	return ina_round_enter_locked(node, tag, length, from);
 }
 

@@ -159,6 +159,7 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 		ina_round_fail_from(node, &tag, &blame);
 	} else {
 		pkt->index = READ_ONCE(node->index);
+		pkt->flags &= ~INA_F_CRC;
 		ina_tx_control(node, &node->parent, pkt, pkt->body);
 	}
 	return 0;

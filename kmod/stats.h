@@ -43,7 +43,7 @@ enum ina_stat {
 	INA_STAT_DROP_LENGTH,	/* other length than the round's */
 	INA_STAT_DROP_MEMBERS,	/* result of other members */
 	INA_STAT_DROP_DUPLICATE,	/* contribution already added */
-	INA_STAT_DROP_STALE,	/* slot belongs to a later round */
+	INA_STAT_DROP_STALE,	/* slot or state is of a later packet */
 	INA_STAT_DROP_EARLY,	/* result before the contribution */
 	INA_STAT_DROP_FAILED,	/* round has failed */
 	INA_STAT_DROP_INSTANCE,	/* control of another incarnation */

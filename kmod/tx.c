@@ -265,7 +265,7 @@ int ina_tx_control(struct ina_node *node, struct ina_peer *peer,
 	skb = ina_tx_alloc(node, sizeof(struct ina_hdr) + size);
 	if (!skb)
 		return -ENOMEM;
-	ina_wire_build((struct ina_hdr *)skb->data, pkt, 0);
+	ina_wire_build((struct ina_hdr *)skb->data, pkt);
 	memcpy(skb->data + sizeof(struct ina_hdr), body, size);
 	local_bh_disable();
 	err = ina_tx_xmit(node, peer, skb);
@@ -358,14 +358,16 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 	const struct ina_round *entry = &node->rounds[tag->round % config->depth];
 	u64 epoch_era = ina_member_epoch_era(node);
 	u32 frag = id % node->frags;
-	u32 length = READ_ONCE(entry->length);
+	u32 length;
 	struct ina_part part = { .tag = *tag };
 	struct ina_pkt pkt;
 	struct sk_buff *skb;
 	int err;
 
-	if ((u32)epoch_era != tag->era || ina_round_failed(node, tag) ||
-	    frag >= ina_wire_frags(length, config->fragment))
+	if ((u32)epoch_era != tag->era || ina_round_failed(node, tag))
+		return -ESTALE;
+	length = READ_ONCE(entry->length);
+	if (frag >= ina_wire_frags(length, config->fragment))
 		return -ESTALE;
 	pkt = (struct ina_pkt){
 		.type = way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
@@ -390,7 +392,8 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 	pkt.workers = part.workers;
 	pkt.token = part.token;
 	pkt.flags = part.flags;
-	ina_wire_build((struct ina_hdr *)skb->data, &pkt, peer->seq++);
+	pkt.seq = peer->seq++;
+	ina_wire_build((struct ina_hdr *)skb->data, &pkt);
 	err = ina_tx_xmit(node, peer, skb);
 	if (!err)
 		ina_stats_inc(node->job->stats, way == INA_SLOT_UP ?

@@ -83,6 +83,7 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		.job = be32_to_cpu(hdr->job),
 		.epoch = be32_to_cpu(hdr->epoch),
 		.round = be32_to_cpu(hdr->round),
+		.seq = be32_to_cpu(hdr->seq),
 		.frag = be32_to_cpu(hdr->frag),
 		.length = be32_to_cpu(hdr->length),
 		.index = be16_to_cpu(hdr->index),
@@ -107,9 +108,8 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
  * ina_wire_build() - write a header
  * @hdr: where to
  * @pkt: the fields; @body is not used
- * @seq: number of the packet on its hop
  */
-void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt, u32 seq)
+void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt)
 {
 	*hdr = (struct ina_hdr){
 		.version = INA_WIRE_VERSION,
@@ -118,7 +118,7 @@ void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt, u32 seq)
 		.job = cpu_to_be32(pkt->job),
 		.epoch = cpu_to_be32(pkt->epoch),
 		.round = cpu_to_be32(pkt->round),
-		.seq = cpu_to_be32(seq),
+		.seq = cpu_to_be32(pkt->seq),
 		.frag = cpu_to_be32(pkt->frag),
 		.length = cpu_to_be32(pkt->length),
 		.index = cpu_to_be16(pkt->index),

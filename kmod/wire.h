@@ -20,6 +20,7 @@
  * @job: number of the job
  * @epoch: membership
  * @round: low 32 bits of the round
+ * @seq: number on the hop
  * @frag: index of the fragment
  * @length: elements in the round
  * @index: contributor index
@@ -34,6 +35,7 @@ struct ina_pkt {
 	u32 job;
 	u32 epoch;
 	u32 round;
+	u32 seq;
 	u32 frag;
 	u32 length;
 	u16 index;
@@ -45,7 +47,7 @@ struct ina_pkt {
 
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		   struct ina_pkt *pkt);
-void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt, u32 seq);
+void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt);
 void ina_wire_seal(struct ina_hdr *hdr, unsigned int len);
 unsigned int ina_wire_body_size(u8 type);
 u64 ina_wire_round(u32 wire, u64 base);

@@ -175,6 +175,33 @@ void ina_worker_refused(struct ina_node *node)
 				   node->refused);
 }
 
+/*
+ * Put a new round on the control page. A process may be looking: it reads the
+ * state, the rest, and the state again.
+ */
+static void ina_worker_show(struct ina_worker *worker, u64 round, u32 length)
+{
+	struct ina_ctl_round *c = ina_worker_round(worker, round);
+
+	WRITE_ONCE(c->state, INA_ROUND_IDLE);
+	/* Idle before anything else changes. */
+	smp_wmb();
+	c->round = round;
+	c->error = 0;
+	c->reason = 0;
+	c->length = length;
+	c->workers = 0;
+	c->epoch = worker->node->epoch;
+	memset(c->detail, 0, sizeof(c->detail));
+	memset(c->culprit, 0, sizeof(c->culprit));
+	c->submit_ns = ktime_get_ns();
+	c->end_ns = 0;
+	/* Active when all is written. */
+	smp_store_release(&c->state, INA_ROUND_ACTIVE);
+	/* The process may name the next round. */
+	smp_store_release(&worker->ctl->next_round, worker->next);
+}
+
 /* Take the next round: the window has room and the buffer is ours. */
 static int ina_worker_start(struct ina_worker *worker,
 			    const struct ina_submit *submit,
@@ -185,7 +212,6 @@ static int ina_worker_start(struct ina_worker *worker,
 		.reason = INA_REASON_LENGTH, .culprit = node->local,
 		.detail = { submit->length },
 	};
-	struct ina_ctl_round *c;
 	struct ina_round *entry;
 
 	lockdep_assert_held(&node->lock);
@@ -208,13 +234,7 @@ static int ina_worker_start(struct ina_worker *worker,
 	if (tag->round >= node->job->config.depth)
 		worker->released = max(worker->released, tag->round + 1 -
 				       node->job->config.depth);
-	c = ina_worker_round(worker, tag->round);
-	*c = (struct ina_ctl_round){
-		.round = tag->round, .length = submit->length,
-		.epoch = node->epoch, .submit_ns = ktime_get_ns(),
-		.state = INA_ROUND_ACTIVE,
-	};
-	WRITE_ONCE(worker->ctl->next_round, worker->next);
+	ina_worker_show(worker, tag->round, submit->length);
 	if (entry->failed) {
 		ina_worker_round_end(worker, entry, false);
 		ina_round_advance(node);
@@ -296,7 +316,7 @@ static int ina_worker_ended(struct ina_worker *worker, u64 round)
 	int ret = 1;
 
 	spin_lock_bh(&node->lock);
-	if (node->dead)
+	if (node->dead || worker->detached)
 		ret = -ENODEV;
 	else if (round == INA_WAIT_OPEN)
 		ret = node->open;
@@ -404,7 +424,7 @@ __poll_t ina_worker_poll(struct ina_worker *worker)
 	__poll_t mask = 0;
 
 	spin_lock_bh(&node->lock);
-	if (node->dead) {
+	if (node->dead || worker->detached) {
 		mask = EPOLLHUP | EPOLLERR;
 	} else {
 		if (ina_worker_unread(worker))

@@ -131,7 +131,8 @@ spawn()
 {
 	local name=$1 log=$2
 	shift 2
-	on "$name" "$@" >"$_dir/$log" 2>&1 &
+	# ip execs the command, so that $! is its PID.
+	ip netns exec "$(ns "$name")" "$@" >"$_dir/$log" 2>&1 &
 	_pids+=($!)
 }
 

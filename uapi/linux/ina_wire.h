@@ -50,7 +50,8 @@ enum ina_type {
  * @job: number of the job
  * @epoch: membership the packet belongs to
  * @round: low 32 bits of the round
- * @seq: packets sent before on this hop
+ * @seq: DATA, RESULT: packets of elements sent before on this hop; EPOCH:
+ *	announcements sent before to this child
  * @frag: index of the fragment
  * @length: elements in the whole round
  * @index: contributor index of the child on this hop
@@ -82,6 +83,7 @@ struct ina_hdr {
  * struct ina_join_hdr - behind the header of a JOIN
  * @instance: random number of this incarnation of the child
  * @hash: configuration hash of the job
+ * @floor: rounds below may have been used by the subtree
  * @generation: counts the changes of the child's subtree
  * @workers: workers in the subtree, 0 if it is not complete
  * @token: sum of their tokens
@@ -92,6 +94,7 @@ struct ina_hdr {
 struct ina_join_hdr {
 	__be64	instance;
 	__be64	hash;
+	__be64	floor;
 	__be32	generation;
 	__be32	workers;
 	__be32	token;
