@@ -67,6 +67,7 @@ static void member_test_complete(struct kunit *test, struct ina_node *node,
 	struct in6_addr from = ina_test_addr(INA_TEST_CHILD);
 	__le32 src[INA_TEST_FRAGMENT] = {};
 	struct ina_part part;
+	int err = 0;
 	u16 i;
 
 	for (i = 0; i < node->nchildren; i++) {
@@ -74,9 +75,10 @@ static void member_test_complete(struct kunit *test, struct ina_node *node,
 			.tag = { .era = node->era, .round = round },
 			.contributor = i, .workers = 3, .token = i + 1,
 		};
-		KUNIT_ASSERT_EQ(test, ina_round_contribute(node, &part, 0,
-				INA_TEST_FRAGMENT, src, &from), 0);
+		err |= ina_round_contribute(node, &part, 0, INA_TEST_FRAGMENT,
+					    src, &from);
 	}
+	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_TRUE(test, node->rounds[round % INA_TEST_DEPTH].complete);
 }
 
@@ -143,6 +145,23 @@ static void open_try__grows(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, node->acked, node->base);
 		KUNIT_ASSERT_EQ(test, node->children[1].acked, node->base);
 	}
+}
+
+/* Nor has anybody used its rounds under a root that is no more. */
+static void open_try__floor(struct kunit *test)
+{
+	struct ina_node *node = member_test_root(test);
+	struct ina_join_hdr join = ina_test_join_hdr(node, 100, 1, 3, 1);
+
+	join.floor = cpu_to_be64(1000);
+	ina_test_join(node, 0, &join);
+	join = ina_test_join_hdr(node, 101, 1, 3, 1);
+	join.floor = cpu_to_be64(1ULL << 40);
+	ina_test_join(node, 1, &join);
+	KUNIT_ASSERT_TRUE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->base, 1ULL << 40);
+	KUNIT_EXPECT_EQ(test, ina_member_floor(node),
+			(1ULL << 40) + INA_TEST_DEPTH);
 }
 
 /* What is complete is first brought to those who are still there. */
@@ -263,10 +282,7 @@ static void rx_join__repeated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, node->generation, generation);
 }
 
-/*
- * The network delivers an older JOIN of the same child late. The child has
- * been welcomed under its newer generation and will not say it again.
- */
+/* The network delivers an older JOIN of the same child late. */
 static void rx_join__late(struct kunit *test)
 {
 	struct ina_node *node = member_test_root(test);
@@ -372,6 +388,12 @@ static void rx_welcome__other(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, node->welcomed);
 	KUNIT_EXPECT_EQ(test, node->index, INA_INDEX_NONE);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_INSTANCE), 2ULL);
+	/* Once welcome, this says that the parent has it wrong: tell it. */
+	member_test_welcome(node, node->instance, node->generation, 0);
+	node->send_join = false;
+	member_test_welcome(node, node->instance, node->generation - 1, 0);
+	KUNIT_EXPECT_TRUE(test, node->send_join);
+	KUNIT_EXPECT_FALSE(test, node->welcomed);
 }
 
 /* The parent restarted: its epoch is over, join it again. */
@@ -410,15 +432,35 @@ static void rx_epoch__opens(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, node->children[0].announce);
 }
 
+/* Addressed to what this node was before: the parent is told what it is. */
 static void rx_epoch__other(struct kunit *test)
 {
 	struct ina_node *node = member_test_inner(test);
+	struct ina_epoch_hdr hdr = {
+		.instance = cpu_to_be64(node->instance),
+		.generation = cpu_to_be32(node->generation - 1),
+		.workers = cpu_to_be32(8),
+	};
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_EPOCH, .seq = 1, .epoch = 40, .body = &hdr,
+	};
 
-	node->instance++;
-	ina_test_epoch(node, 0, 12, 8, 99);
+	member_test_welcome(node, node->instance, node->generation, 0);
+	node->send_join = false;
+	ina_member_rx_epoch(node, &pkt);
 	KUNIT_EXPECT_FALSE(test, node->open);
 	KUNIT_EXPECT_FALSE(test, node->send_ack);
+	KUNIT_EXPECT_TRUE(test, node->send_join);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_INSTANCE), 1ULL);
+}
+
+static void rx_epoch__zero(struct kunit *test)
+{
+	struct ina_node *node = member_test_inner(test);
+
+	ina_test_epoch(node, 0, 12, 8, 99);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_STALE), 1ULL);
 }
 
 static void rx_epoch__base(struct kunit *test)
@@ -430,56 +472,54 @@ static void rx_epoch__base(struct kunit *test)
 	era = node->era;
 	ina_test_epoch(node, 40, 14, 8, 99);
 	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
-	/* Late: the window does not go back. */
+	/* The window does not go back. */
 	ina_test_epoch(node, 40, 13, 8, 99);
 	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
 	KUNIT_EXPECT_EQ(test, node->era, era);
 }
 
-/* A newer epoch takes over at once; an older one has no say any more. */
-static void rx_epoch__newer(struct kunit *test)
+/* The next epoch takes over at once; the former has no say any more. */
+static void rx_epoch__next(struct kunit *test)
 {
 	struct ina_node *node = member_test_inner(test);
 
-	ina_test_epoch(node, U32_MAX, 12, 8, 99);
-	ina_test_epoch(node, 2, 20, 9, 98);
-	KUNIT_EXPECT_EQ(test, node->epoch, 2);
+	ina_test_epoch_seq(node, U32_MAX, 40, 12, 8, 99);
+	ina_test_epoch_seq(node, 0, 41, 20, 9, 98);
+	KUNIT_EXPECT_EQ(test, node->epoch, 41);
 	KUNIT_EXPECT_EQ(test, node->base, 20ULL);
 	KUNIT_EXPECT_EQ(test, node->members, 9);
-	ina_test_epoch(node, U32_MAX, 30, 8, 99);
-	KUNIT_EXPECT_EQ(test, node->epoch, 2);
+	ina_test_epoch_seq(node, U32_MAX, 40, 30, 8, 99);
+	KUNIT_EXPECT_EQ(test, node->epoch, 41);
 	KUNIT_EXPECT_EQ(test, node->base, 20ULL);
 	KUNIT_EXPECT_EQ(test, node->members, 9);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_STALE), 1ULL);
 }
 
 static void rx_epoch__closes(struct kunit *test)
 {
 	struct ina_node *node = member_test_inner(test);
 
-	ina_test_epoch(node, 40, 12, 8, 99);
-	ina_test_epoch(node, 40, 12, 0, 0);
+	ina_test_epoch_seq(node, 5, 40, 12, 8, 99);
+	ina_test_epoch_seq(node, 6, 40, 12, 0, 0);
 	KUNIT_EXPECT_FALSE(test, node->open);
 	KUNIT_EXPECT_EQ(test, node->closed.reason, INA_REASON_LEFT);
 	/* Late: what is closed stays closed, */
-	ina_test_epoch(node, 40, 12, 8, 99);
+	ina_test_epoch_seq(node, 5, 40, 12, 8, 99);
 	KUNIT_EXPECT_FALSE(test, node->open);
 	/* until the next. */
-	ina_test_epoch(node, 41, 16, 8, 99);
+	ina_test_epoch_seq(node, 7, 41, 16, 8, 99);
 	KUNIT_EXPECT_TRUE(test, node->open);
 }
 
-/*
- * The end of an epoch comes late, after the next has been opened. Closed by
- * it, the node would not open the epoch again however often it is announced.
- */
+/* The end of an epoch comes late, after the next has been opened. */
 static void rx_epoch__late_close(struct kunit *test)
 {
 	struct ina_node *node = member_test_inner(test);
 
-	ina_test_epoch(node, 40, 12, 8, 99);
-	ina_test_epoch(node, 40, 12, 0, 0);
-	ina_test_epoch(node, 41, 16, 8, 99);
-	ina_test_epoch(node, 40, 12, 0, 0);
+	ina_test_epoch_seq(node, 5, 40, 12, 8, 99);
+	ina_test_epoch_seq(node, 6, 40, 12, 0, 0);
+	ina_test_epoch_seq(node, 7, 41, 16, 8, 99);
+	ina_test_epoch_seq(node, 6, 40, 12, 0, 0);
 	KUNIT_EXPECT_TRUE(test, node->open);
 	KUNIT_EXPECT_EQ(test, node->epoch, 41);
 }
@@ -585,6 +625,7 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(close__root_fails_rounds),
 	KUNIT_CASE(open_try__all_children),
 	KUNIT_CASE(open_try__grows),
+	KUNIT_CASE(open_try__floor),
 	KUNIT_CASE(open_try__busy),
 	KUNIT_CASE(changed__inner_joins),
 	KUNIT_CASE(rx_join__accepted),
@@ -603,8 +644,9 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(rx_welcome__lost),
 	KUNIT_CASE(rx_epoch__opens),
 	KUNIT_CASE(rx_epoch__other),
+	KUNIT_CASE(rx_epoch__zero),
 	KUNIT_CASE(rx_epoch__base),
-	KUNIT_CASE(rx_epoch__newer),
+	KUNIT_CASE(rx_epoch__next),
 	KUNIT_CASE(rx_epoch__closes),
 	KUNIT_CASE(rx_epoch__late_close),
 	KUNIT_CASE(rx_ack__advances),

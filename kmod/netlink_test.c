@@ -128,13 +128,16 @@ static void ops__complete(struct kunit *test)
 /* Who changes anything needs CAP_NET_ADMIN where the namespace belongs. */
 static void ops__permission(struct kunit *test)
 {
+	const struct netlink_test_op *want;
+	const struct genl_ops *op;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(netlink_test_ops); i++)
-		KUNIT_EXPECT_EQ(test, netlink_test_find(test,
-				netlink_test_ops[i].cmd)->flags,
-				netlink_test_ops[i].admin ?
-				GENL_UNS_ADMIN_PERM : 0);
+	for (i = 0; i < ARRAY_SIZE(netlink_test_ops); i++) {
+		want = &netlink_test_ops[i];
+		op = netlink_test_find(test, want->cmd);
+		KUNIT_EXPECT_EQ(test, op->flags,
+				want->admin ? GENL_UNS_ADMIN_PERM : 0);
+	}
 }
 
 /* No request is excused from strict validation. */
@@ -186,14 +189,18 @@ static void policy__sizes(struct kunit *test)
 static void netlink_test_range(struct kunit *test, const struct genl_ops *op,
 			       const struct netlink_test_attr *attr)
 {
-	KUNIT_EXPECT_EQ(test, netlink_test_validate(test, op, attr->type,
-			attr->size, attr->max), 0);
+	int most, more, far;
+
+	most = netlink_test_validate(test, op, attr->type, attr->size,
+				     attr->max);
+	KUNIT_EXPECT_EQ(test, most, 0);
 	if (attr->max == U32_MAX)
 		return;
-	KUNIT_EXPECT_EQ(test, netlink_test_validate(test, op, attr->type,
-			attr->size, attr->max + 1), -ERANGE);
-	KUNIT_EXPECT_EQ(test, netlink_test_validate(test, op, attr->type,
-			attr->size, U32_MAX), -ERANGE);
+	more = netlink_test_validate(test, op, attr->type, attr->size,
+				     attr->max + 1);
+	KUNIT_EXPECT_EQ(test, more, -ERANGE);
+	far = netlink_test_validate(test, op, attr->type, attr->size, U32_MAX);
+	KUNIT_EXPECT_EQ(test, far, -ERANGE);
 }
 
 static void policy__ranges(struct kunit *test)
@@ -213,8 +220,9 @@ static void policy__unknown(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, netlink_test_validate(test, op, 0, 4, 0),
 				-EINVAL);
 		for (type = op->maxattr + 1; type < 32; type++)
-			KUNIT_EXPECT_EQ(test, netlink_test_validate(test, op,
-					type, 4, 0), -EINVAL);
+			KUNIT_EXPECT_EQ(test, -EINVAL,
+					netlink_test_validate(test, op, type, 4,
+							      0));
 	}
 }
 

@@ -96,6 +96,13 @@ static struct ina_round *round_test_claim(struct ina_node *node, u32 era,
 	return entry;
 }
 
+/* Return: why a round cannot be claimed, or 0. */
+static int round_test_refused(struct ina_node *node, u32 era, u64 round,
+			      u32 length)
+{
+	return PTR_ERR_OR_ZERO(round_test_claim(node, era, round, length));
+}
+
 static bool round_test_failed(struct ina_node *node, u64 round)
 {
 	struct ina_tag tag = round_test_tag(node, round);
@@ -112,16 +119,16 @@ static void claim__window(struct kunit *test)
 	ina_test_ack(node, 0, node->epoch, base);
 	ina_test_ack(node, 1, node->epoch, base);
 	KUNIT_ASSERT_EQ(test, node->base, base);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(round_test_claim(node, era,
-			base - 1, 1)), -ESTALE);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(round_test_claim(node, era,
-			base + INA_TEST_DEPTH, 1)), -ESTALE);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(round_test_claim(node, era,
-			U64_MAX, 1)), -ESTALE);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(round_test_claim(node, era - 1,
-			base, 1)), -ESTALE);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(round_test_claim(node, era + 1,
-			base, 1)), -ESTALE);
+	KUNIT_EXPECT_EQ(test, round_test_refused(node, era, base - 1,
+						 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, round_test_refused(node, era, base + INA_TEST_DEPTH,
+						 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, round_test_refused(node, era, U64_MAX,
+						 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, round_test_refused(node, era - 1, base,
+						 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, round_test_refused(node, era + 1, base,
+						 1), -ESTALE);
 	KUNIT_EXPECT_PTR_EQ(test, round_test_claim(node, era, base, 1),
 			    &node->rounds[base % INA_TEST_DEPTH]);
 	base += INA_TEST_DEPTH - 1;
@@ -142,8 +149,8 @@ static void claim__length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry->frags, 3);
 	KUNIT_EXPECT_PTR_EQ(test, round_test_claim(node, node->era, 1, 0),
 			    entry);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(round_test_claim(node, node->era,
-			1, 10)), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, round_test_refused(node, node->era, 1,
+						 10), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, entry->length, 9);
 }
 
@@ -444,7 +451,7 @@ static void fail_all__running(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_ROUNDS_FAILED), 2ULL);
 }
 
-/* Below the root an acknowledgement goes up; the base comes from above. */
+/* Below the root an ACK goes up; the base comes from above. */
 static void advance__inner(struct kunit *test)
 {
 	struct ina_node *node = round_test_inner(test);

@@ -209,9 +209,9 @@ static inline void ina_test_ack(struct ina_node *node, u16 index, u32 epoch,
 	ina_member_rx_ack(node, &node->children[index], &pkt);
 }
 
-/* The parent announces an epoch; no workers: it is closed. */
-static inline void ina_test_epoch(struct ina_node *node, u32 epoch, u64 base,
-				  u32 workers, u32 token)
+/* Announcement @seq of the parent: an epoch; no workers: it is closed. */
+static inline void ina_test_epoch_seq(struct ina_node *node, u32 seq, u32 epoch,
+				      u64 base, u32 workers, u32 token)
 {
 	struct ina_epoch_hdr hdr = {
 		.instance = cpu_to_be64(node->instance),
@@ -223,10 +223,18 @@ static inline void ina_test_epoch(struct ina_node *node, u32 epoch, u64 base,
 	};
 	struct ina_pkt pkt = {
 		.type = INA_TYPE_EPOCH, .job = node->job->config.id,
-		.epoch = epoch, .body = &hdr,
+		.seq = seq, .epoch = epoch, .body = &hdr,
 	};
 
 	ina_member_rx_epoch(node, &pkt);
+}
+
+/* The next announcement of the parent. */
+static inline void ina_test_epoch(struct ina_node *node, u32 epoch, u64 base,
+				  u32 workers, u32 token)
+{
+	ina_test_epoch_seq(node, node->heard_seq + 1, epoch, base, workers,
+			   token);
 }
 
 static inline u64 ina_test_stat(const struct ina_node *node,
