@@ -156,8 +156,8 @@ counter()
 {
 	local job=()
 	[[ $2 == - ]] || job=(job "$2")
-	on "$1" inaconf -j stats show "${job[@]}" all |
-		python3 -c "import json,sys; print(json.load(sys.stdin)[0]['counters']['$3'])"
+	on "$1" inaconf stats show "${job[@]}" all | awk -v name="$3" \
+		'$1 == name { print $2; found = 1 } END { exit !found }'
 }
 
 # at_least NAME JOB|- COUNTER VALUE
@@ -169,8 +169,7 @@ at_least()
 # node_state NAME JOB STATE
 node_state()
 {
-	[[ $(on "$1" inaconf -j tree show job "$2" |
-		python3 -c "import json,sys; print(json.load(sys.stdin)[0]['state'])") == "$3" ]]
+	on "$1" inaconf tree show job "$2" | grep -q "^job $2 state $3 "
 }
 
 _cleanup()
@@ -242,4 +241,23 @@ launch()
 	shift 2
 	ip netns exec "$(ns "$name")" "$@" >"$_dir/$log" 2>&1 &
 	_pids+=($!)
+}
+
+# counters NAME JOB|- ARRAY: all of them into an associative array, at once.
+counters()
+{
+	local -n _into=$3
+	local name value job=()
+	[[ $2 == - ]] || job=(job "$2")
+	while read -r name value; do
+		[[ ! $value =~ ^[0-9]+$ ]] || _into[$name]=$value
+	done < <(inaconf -n "$(ns "$1")" stats show "${job[@]}" all)
+}
+
+# reached NAME JOB|- COUNTER VALUE: at_least, with less work.
+reached()
+{
+	local -A now=()
+	counters "$1" "$2" now
+	((${now[$3]:-0} >= $4))
 }

@@ -16,7 +16,7 @@
 #include "raw/raw.h"
 
 static const char raw_help[] =
-	"usage: rawnode [OPTION...] [fuzz PACKETS SEED | craft KIND]\n"
+	"usage: rawnode [OPTION...] [fuzz PACKETS SEED | craft KIND...]\n"
 	"  --job ID --parent ADDR --first ADDR --count N   leaves at ADDR, ADDR + 1, ...\n"
 	"  --elements N --rounds N --rank I                what to sum\n"
 	"  --fragment N --capacity N --depth N --deadline MS --port N --encap udp|ip\n"
@@ -39,8 +39,8 @@ static _Noreturn void raw_usage(const char *what)
 
 enum {
 	OPT_PARENT = 1, OPT_FIRST, OPT_ENCAP, OPT_HASH, OPT_STRANGER,
-	OPT_NUMBER = 100,	/* + index in raw_numbers */
-	OPT_LIE = 1000,		/* + RAW_* bit */
+	OPT_NUMBER = 0x100,	/* + index in raw_numbers */
+	OPT_LIE = 0x10000,	/* + RAW_* bit */
 };
 
 /* Options that are a number and where it goes. */
@@ -99,7 +99,7 @@ static void raw_take(struct raw_options *o, int option)
 
 	if (option >= OPT_LIE) {
 		o->lies |= option - OPT_LIE;
-	} else if (option >= OPT_NUMBER) {
+	} else if (option >= OPT_NUMBER && option - OPT_NUMBER < (int)RAW_NUMBERS) {
 		raw_set_number(o, &raw_numbers[option - OPT_NUMBER], strtoul(optarg, &end, 0));
 	} else if (option == OPT_HASH) {
 		o->hash = strtoull(optarg, &end, 0);
@@ -145,8 +145,8 @@ static void raw_mode(struct raw_options *o, int argc, char **argv)
 	if (!strcmp(o->mode, "fuzz") && argc == 3) {
 		o->packets = strtoul(argv[1], NULL, 0);
 		o->seed = strtoul(argv[2], NULL, 0);
-	} else if (!strcmp(o->mode, "craft") && argc == 2) {
-		o->kind = argv[1];
+	} else if (!strcmp(o->mode, "craft") && argc > 1) {
+		o->kinds = argv + 1;
 	} else {
 		raw_usage(o->mode);
 	}

@@ -162,25 +162,33 @@ static void raw_craft_options(int fd)
 		raw_die("error IP_OPTIONS: %s", strerror(errno));
 }
 
+static void raw_craft_inside(const struct raw *raw, const char *kind, uint8_t *packet)
+{
+	int fd = raw_socket(raw, &raw->o.first, 0);
+	size_t len;
+
+	if (!strcmp(kind, "options")) {
+		raw_craft_options(fd);
+		kind = "sound";
+	}
+	len = raw_craft_spoil(raw, kind, packet);
+	if (!len)
+		raw_die("error no kind %s", kind);
+	raw_send_as_is(fd, packet, len);
+	close(fd);
+}
+
+/* One of each kind the command line names. */
 int raw_craft(struct raw *raw)
 {
-	const char *kind = raw->o.kind;
 	uint8_t packet[RAW_PACKET_MAX];
-	size_t len;
-	int fd;
+	char **kind;
 
-	raw_craft_base(raw, packet);
-	if (!raw_craft_outside(raw, kind, packet)) {
-		fd = raw_socket(raw, &raw->o.first, 0);
-		if (!strcmp(kind, "options")) {
-			raw_craft_options(fd);
-			kind = "sound";
-		}
-		len = raw_craft_spoil(raw, kind, packet);
-		if (!len)
-			raw_die("error no kind %s", kind);
-		raw_send_as_is(fd, packet, len);
+	for (kind = raw->o.kinds; *kind; kind++) {
+		raw_craft_base(raw, packet);
+		if (!raw_craft_outside(raw, *kind, packet))
+			raw_craft_inside(raw, *kind, packet);
 	}
-	printf("ok craft %s\n", raw->o.kind);
+	printf("ok craft\n");
 	return 0;
 }

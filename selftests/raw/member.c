@@ -133,7 +133,7 @@ static void raw_hear_fail(const struct raw *raw, const struct raw_child *child,
 {
 	char culprit[INET6_ADDRSTRLEN];
 
-	if (raw->careless || !child->open || ntohl(hdr->epoch) != child->epoch)
+	if (raw->careless || !raw->round.running || ntohl(hdr->epoch) != child->epoch)
 		return;
 	raw_addr_print(fail->culprit, culprit, sizeof(culprit));
 	raw_die("failed %u %s %u %u %s", ntohl(hdr->round), raw_reason(ntohl(fail->reason)),
@@ -159,31 +159,34 @@ static void raw_hear_packet(struct raw *raw, struct raw_child *child, const void
 		raw_round_result(raw, child, hdr, len);
 }
 
+static void raw_hear_child(struct raw *raw, struct raw_child *child)
+{
+	const void *packet;
+	size_t len;
+
+	while ((len = raw_recv(raw, child->fd, &packet)))
+		raw_hear_packet(raw, child, packet, len);
+}
+
 /* Hear what has come; wait for something if nothing has. */
 void raw_hear(struct raw *raw, int timeout_ms)
 {
 	struct epoll_event event[64];
 	int n = epoll_wait(raw->epoll, event, 64, timeout_ms);
-	struct raw_child *child;
-	const void *packet;
-	size_t len;
 	int i;
 
-	for (i = 0; i < n; i++) {
-		child = &raw->child[event[i].data.u32];
-		while ((len = raw_recv(raw, child->fd, &packet)))
-			raw_hear_packet(raw, child, packet, len);
-	}
+	for (i = 0; i < n; i++)
+		raw_hear_child(raw, &raw->child[event[i].data.u32]);
 }
 
 /* Say again what has no answer. */
 static void raw_repeat(struct raw *raw)
 {
-	struct raw_child *child;
 	uint32_t i;
 
 	for (i = 0; i < raw->o.count; i++) {
-		child = &raw->child[i];
+		const struct raw_child *child = &raw->child[i];
+
 		if (!child->welcomed)
 			raw_join(raw, child);
 		else if (child->open && child->acked > child->base)
@@ -194,9 +197,11 @@ static void raw_repeat(struct raw *raw)
 /* Until @done, or nothing is heard of it for the timeout. */
 void raw_wait(struct raw *raw, bool (*done)(const struct raw *raw), const char *what)
 {
-	uint64_t start = raw_now_ms(), tick = start, now;
+	uint64_t start = raw_now_ms(), tick = start;
 
 	while (!done(raw)) {
+		uint64_t now;
+
 		raw_hear(raw, RAW_TICK_MS);
 		now = raw_now_ms();
 		if (now - start > raw->o.timeout * 1000ULL)

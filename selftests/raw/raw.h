@@ -31,14 +31,14 @@ union raw_addr {
 /**
  * struct raw_options - the command line
  * @mode: NULL to run rounds, "fuzz" or "craft"
- * @kind: what to craft
+ * @kinds: what to craft, up to NULL
  * @packets: how many to fuzz
  * @seed: of the fuzz
  * @lies: RAW_LIE_* bits
  */
 struct raw_options {
 	const char *mode;
-	const char *kind;
+	char **kinds;
 	unsigned long packets;
 	unsigned long seed;
 	union raw_addr parent;

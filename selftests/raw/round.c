@@ -63,11 +63,11 @@ static void raw_send_data(const struct raw *raw, struct raw_child *child, uint32
 {
 	static uint8_t packets[RAW_BATCH_MAX + RAW_PACKET_MAX];
 	size_t full = sizeof(struct ina_hdr) + raw->o.fragment * 4;
-	struct ina_hdr *hdr;
 	size_t len = 0;
 
 	for (; from < to; from++) {
-		hdr = (struct ina_hdr *)(packets + len);
+		struct ina_hdr *hdr = (struct ina_hdr *)(packets + len);
+
 		raw_data(raw, child, raw->round.order[from], raw->round.number, hdr);
 		raw_send_twice(raw, child->fd, hdr);
 		len += raw_data_size(hdr);
@@ -119,12 +119,11 @@ static void raw_check(const struct raw *raw, const struct raw_child *child,
 	uint32_t frag = ntohl(hdr->frag), count = ntohs(hdr->count), i;
 	const uint8_t *payload = (const uint8_t *)(hdr + 1);
 	uint64_t round = raw->round.number;
-	uint32_t element, value;
-	int32_t want;
 
 	for (i = 0; i < count; i++) {
-		element = frag * raw->o.fragment + i;
-		want = raw_sum(child->members, round, element);
+		uint32_t element = frag * raw->o.fragment + i, value;
+		int32_t want = raw_sum(child->members, round, element);
+
 		memcpy(&value, payload + i * 4, 4);
 		if ((int32_t)le32toh(value) != want)
 			raw_die("wrong round %llu element %u: expected %d, got %d",
@@ -175,13 +174,13 @@ static bool raw_round_in_window(const struct raw *raw)
 
 static void raw_round_order(struct raw_round *round, bool shuffle)
 {
-	uint32_t i, j, swap;
+	uint32_t i;
 
 	for (i = 0; i < round->frags; i++)
 		round->order[i] = i;
 	for (i = round->frags - 1; i > 0 && shuffle; i--) {
-		j = raw_random() % (i + 1);
-		swap = round->order[i];
+		uint32_t j = raw_random() % (i + 1), swap = round->order[i];
+
 		round->order[i] = round->order[j];
 		round->order[j] = swap;
 	}

@@ -113,6 +113,14 @@ void raw_send(const struct raw *raw, int fd, void *packet, size_t len)
 	raw_send_as_is(fd, packet, len);
 }
 
+static void raw_send_each(const struct raw *raw, int fd, char *packets, size_t len, size_t size)
+{
+	size_t at;
+
+	for (at = 0; at < len; at += size)
+		raw_send(raw, fd, packets + at, len - at < size ? len - at : size);
+}
+
 /* Packets of @size bytes each, the last may be smaller, in one system call. */
 void raw_send_batch(const struct raw *raw, int fd, void *packets, size_t len, size_t size)
 {
@@ -124,11 +132,9 @@ void raw_send_batch(const struct raw *raw, int fd, void *packets, size_t len, si
 	};
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 	uint16_t segment = size;
-	size_t at;
 
 	if (!(raw->o.lies & RAW_GSO) || len <= size) {
-		for (at = 0; at < len; at += size)
-			raw_send(raw, fd, (char *)packets + at, len - at < size ? len - at : size);
+		raw_send_each(raw, fd, packets, len, size);
 		return;
 	}
 	cmsg->cmsg_level = SOL_UDP;

@@ -1,0 +1,332 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Gradients through trees of real nodes: lengths, fragments, entries, address
+# families, MTUs, shapes of the tree, several jobs, stragglers, lost packets.
+#
+#   w0 .11 --+            +-- a0 .2
+#   w1 .12 --+-- switch --+-- a1 .3      10.0.0.0/24, fd00::/64
+#   w2 .13 --+            +-- root .1
+#   w3 .14 --+
+# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+. "$(dirname "$0")/lib.sh"
+
+nodes=(root a0 a1 w0 w1 w2 w3)
+declare -A number=([root]=1 [a0]=2 [a1]=3 [w0]=11 [w1]=12 [w2]=13 [w3]=14)
+net=10.0.0.
+
+# addr NODE: its address in the family in use.
+addr()
+{
+	echo "$net${number[$1]}"
+}
+
+conf()
+{
+	inaconf -n "$(ns "$1")" "${@:2}"
+}
+
+# job_del JOB: on all nodes, so that nobody of it sends any more.
+job_del()
+{
+	local n
+	for n in "${nodes[@]}"; do
+		conf "$n" job del "$1" 2>/dev/null
+	done
+}
+
+# job_add JOB [OPTION...]: on all nodes, in place of what was there.
+job_add()
+{
+	local id=$1 n
+	shift
+	job_del "$id"
+	for n in "${nodes[@]}"; do
+		conf "$n" job add "$id" "$@" || return
+	done
+}
+
+# tree JOB NODE [parent=ADDR] [workers=N] CHILD...: the place of a node.
+tree()
+{
+	local id=$1 node=$2 words=() word
+	shift 2
+	for word; do
+		if [[ $word == *=* ]]; then
+			words+=("${word%=*}" "${word#*=}")
+		else
+			words+=(child "$(addr "$word")")
+		fi
+	done
+	conf "$node" tree set job "$id" "${words[@]}"
+}
+
+# below JOB PARENT WORKER...: leaves with one worker each.
+below()
+{
+	local id=$1 parent=$2 worker
+	shift 2
+	for worker; do
+		conf "$worker" tree set job "$id" parent "$(addr "$parent")" || return
+	done
+}
+
+flat()
+{
+	tree "$1" root w0 w1 w2 && below "$1" root w0 w1 w2
+}
+
+two_levels()
+{
+	local up
+	up=parent=$(addr root)
+	tree "$1" root a0 a1 && tree "$1" a0 "$up" w0 w1 && tree "$1" a1 "$up" w2 w3 &&
+		below "$1" a0 w0 w1 && below "$1" a1 w2 w3
+}
+
+# start JOB "NODE..." OPTION...: a worker on each, ranks in this order.
+start()
+{
+	local id=$1 n rank=0
+	local -a where
+	read -ra where <<<"$2"
+	shift 2
+	for n in "${where[@]}"; do
+		launch "$n" "perf-$id-$n-$rank" ina-perf --job "$id" --rank $rank "$@"
+		started+=($!)
+		rank=$((rank + 1))
+	done
+}
+
+# ended: all that were started end well; else what they said is shown.
+ended()
+{
+	local pids=("${started[@]}")
+	started=()
+	finish "${pids[@]}" && return
+	tail -n 3 "$_dir"/perf-*
+	return 1
+}
+
+# sums JOB "NODE..." ELEMENTS ROUNDS [OPTION...]
+sums()
+{
+	start "$1" "$2" --elements "$3" --rounds "$4" "${@:5}" && ended
+}
+
+# Nothing was lost, refused or failed, but for packets that outlive an epoch.
+clean()
+{
+	local n name bad=0
+	for n in "${nodes[@]}"; do
+		local -A now=() whole=()
+		counters "$n" "$1" now
+		counters "$n" - whole
+		unset 'now[drop_epoch]' 'now[drop_window]' 'whole[drop_job]'
+		for name in "${!now[@]}"; do
+			[[ $name =~ ^(drop_|tx_drop|tx_route|rounds_failed|count_wrong) ]] || continue
+			((now[$name] + ${whole[$name]:-0} > 0)) || continue
+			echo "$n $name ${now[$name]} + ${whole[$name]:-0}"
+			bad=1
+		done
+	done
+	return "$bad"
+}
+
+# through ENTRY: it alone has brought packets to every node of two levels.
+through()
+{
+	local n e grown
+	for n in "${nodes[@]}"; do
+		local -A now=()
+		counters "$n" - now
+		for e in rx_hook rx_udp rx_ip; do
+			grown=$((now[$e] - base[$n.$e]))
+			echo "$n $e $grown"
+			if [[ $e == "$1" ]]; then
+				((grown > 0)) || return
+			else
+				((grown == 0)) || return
+			fi
+		done
+	done
+}
+
+# Remember the entries' counters.
+mark()
+{
+	local n e
+	for n in "${nodes[@]}"; do
+		local -A now=()
+		counters "$n" - now
+		for e in rx_hook rx_udp rx_ip; do
+			base[$n.$e]=${now[$e]}
+		done
+	done
+}
+
+hooks()
+{
+	local n
+	for n in "${nodes[@]}"; do
+		conf "$n" dev "$1" eth0
+	done
+}
+
+mtu()
+{
+	local n
+	on sw ip link set bridge0 mtu "$1"
+	for n in "${nodes[@]}"; do
+		on sw ip link set "p-$n" mtu "$1"
+		on "$n" ip link set eth0 mtu "$1"
+	done
+}
+
+# by ENTRY WHAT [JOB OPTION...]: two levels, one entry, sums and where they came.
+by()
+{
+	local e=$1 text=$2
+	shift 2
+	job_del 7
+	mark
+	job_add 7 capacity 3000 "$@"
+	two_levels 7
+	ok "two levels $text" sums 7 "w0 w1 w2 w3" 2500 "$rounds"
+	ok "$text is the only entry used" through "$e"
+}
+
+# netem at the switch's port to w0: results to it get lost.
+lossy()
+{
+	local failed
+	on sw tc qdisc add dev p-w0 root netem loss 30% || return
+	wait_for 10 reached w0 7 rounds_failed 2
+	failed=$?
+	on sw tc qdisc del dev p-w0 root
+	return "$failed"
+}
+
+# never PATTERN FILE...
+never()
+{
+	! grep "$@"
+}
+
+declare -A base=()
+started=()
+rounds=$(full 5 2)
+load
+switch_add
+for n in "${nodes[@]}"; do
+	host_add "$n" "10.0.0.${number[$n]}/24" "fd00::${number[$n]}/64"
+done
+hooks add
+
+capacity=$(full 70000 3000)
+job_add 7 capacity "$capacity"
+flat 7
+for length in $(full "1 255 256 257 1000 65537" "1 257") "$capacity"; do
+	ok "three workers sum $length elements" sums 7 "w0 w1 w2" "$length" "$rounds"
+done
+two_levels 7
+ok "four workers below two aggregators" sums 7 "w0 w1 w2 w3" "$capacity" "$rounds"
+ok "a clean link loses and refuses nothing" clean 7
+
+for fragment in $(full "1 7" 7); do
+	job_add 7 capacity 1000 fragment "$fragment"
+	two_levels 7
+	ok "fragments of $fragment" sums 7 "w0 w1 w2 w3" 1000 "$rounds"
+done
+
+# Each entry with each family; a small pass has each entry and each family once.
+by rx_hook "by hook over IPv4"
+net=fd00::
+[[ $INA_SIZE == small ]] || by rx_hook "by hook over IPv6"
+by rx_ip "by IP protocol 253 over IPv6" encap ip
+hooks del
+[[ $INA_SIZE == small ]] || by rx_udp "by UDP socket over IPv6"
+net=10.0.0.
+by rx_udp "by UDP socket over IPv4"
+[[ $INA_SIZE == small ]] || by rx_ip "by IP protocol 253 over IPv4" encap ip
+hooks add
+
+mtu 9000
+job_add 7 capacity "$capacity" fragment 2048
+two_levels 7
+ok "fragments of 2048 in jumbo frames" sums 7 "w0 w1 w2 w3" "$capacity" "$rounds"
+ok "jumbo frames lose and refuse nothing" clean 7
+job_add 7 capacity 5000 fragment 2048 encap ip
+two_levels 7
+ok "fragments of 2048 directly in IP" sums 7 "w0 w1 w2 w3" 5000 "$rounds"
+
+job_add 7 capacity 3000
+tree 7 root a0
+tree 7 a0 "parent=$(addr root)" w0 workers=1
+below 7 a0 w0
+ok "a node that is worker and aggregator at once" sums 7 "w0 a0" 3000 "$rounds"
+tree 7 root w0 workers=2
+below 7 root w0
+ok "two workers on the root and one below" sums 7 "w0 root root" 3000 "$rounds"
+tree 7 root w0
+tree 7 w0 "parent=$(addr root)" workers=2
+ok "two workers on one leaf" sums 7 "w0 w0" 3000 "$rounds"
+
+two_levels 7
+ok "an overflow reaches every worker" sums 7 "w0 w1 w2 w3" 3000 "$rounds" --pattern overflow
+ok "the root counts the rounds that overflowed" at_least root 7 rounds_overflow "$rounds"
+
+job_add 8 capacity 3000 port 4254
+two_levels 8
+job_add 9 capacity 3000
+two_levels 9
+for id in 7 8 9; do
+	start $id "w0 w1 w2 w3" --elements 3000 --rounds "$((rounds * 4))"
+done
+ok "three jobs at once, two of them on one port" ended
+
+tree 7 root w0 w1
+below 7 root w0 w1
+tree 7 a0 w2 w3
+below 7 a0 w2 w3
+start 7 "w0 w1" --elements 3000 --rounds "$((rounds * 4))" --seed 5
+start 7 "w2 w3" --elements 2000 --rounds "$((rounds * 4))" --seed 6
+ok "the same job twice, in clusters apart" ended
+
+# The contributions of two are taken while the third sleeps.
+job_add 7 capacity 2560 deadline 60000
+flat 7
+launch w0 perf-fast ina-perf --job 7 --rank 0 --rounds 1
+started+=($!)
+launch w1 perf-slow ina-perf --job 7 --rank 1 --rounds 1 --delay "$(full 4000 15000)"
+started+=($!)
+launch w2 perf-third ina-perf --job 7 --rank 2 --rounds 1
+started+=($!)
+ok "the contributions of the fast workers are taken" wait_for 10 reached root 7 rx_data 20
+ok "before the slow one has sent anything" test "$(counter w1 7 tx_data)" = 0
+ok "and the round ends when it has" ended
+
+deadline=1500
+[[ ${INA_KIND:-} != debug ]] || deadline=6000
+job_add 7 capacity 20000 deadline $deadline
+flat 7
+for i in 0 1 2; do
+	launch w$i "lossy-$i" ina-perf --job 7 --rank $i --rounds 1M --inflight 1 \
+		--continue-on-failure --timeout $((deadline * 2))
+	started+=($!)
+done
+wait_for 10 reached w0 7 rounds_done 1
+ok "a round that loses packets fails" lossy
+before=$(counter w0 7 rounds_done)
+ok "rounds complete again without the loss" wait_for 10 reached w0 7 rounds_done $((before + 3))
+kill -INT "${started[@]}"
+wrong=0
+for pid in "${started[@]}"; do
+	wait "$pid"
+	(($? != 3)) || wrong=1
+done
+started=()
+ok "no sum was wrong" test $wrong = 0
+ok "the worker is told of the deadline" grep -q 'after the deadline' "$_dir/lossy-0"
+ok "no worker waited longer than twice the deadline" \
+	never 'not ended within the given time' "$_dir"/lossy-?
+done_testing
