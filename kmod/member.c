@@ -353,6 +353,8 @@ static bool ina_member_for_us(struct ina_node *node, __be64 instance,
 	ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
 	if (node->welcomed) {
 		node->welcomed = false;
+		/* A parent that was set anew counts its EPOCHs anew. */
+		node->heard_generation = node->generation - 1;
 		node->send_join = true;
 		ina_node_kick(node);
 		ina_node_tick(node);
@@ -432,16 +434,19 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	}
 	node->heard_generation = node->generation;
 	node->heard_seq = pkt->seq;
-	if (!epoch->workers) {
-		ina_member_close(node, &blame);
-		ina_member_settle(node);
-	} else if (node->open && pkt->epoch == node->epoch) {
+	if (epoch->workers && node->open && pkt->epoch == node->epoch) {
 		ina_member_base(node, be64_to_cpu(epoch->base));
-	} else if (node->subtree) {
+		goto ack;
+	}
+	/* Closed, or another one: then the closing of ours was lost. */
+	ina_member_close(node, &blame);
+	ina_member_settle(node);
+	if (epoch->workers && node->subtree &&
+	    be32_to_cpu(epoch->generation) == node->generation)
 		ina_member_open(node, pkt->epoch, be32_to_cpu(epoch->workers),
 				be32_to_cpu(epoch->token),
 				be64_to_cpu(epoch->base));
-	}
+ack:
 	node->send_ack = true;
 	ina_node_kick(node);
 unlock:
