@@ -541,6 +541,10 @@ static void client_open(struct client *c)
 	if (ret < 0)
 		fail("NLE", "genl_connect", nl_geterror(ret));
 	nl_socket_enable_msg_peek(c->sk);
+	/* A node with 1024 children is one answer; libnl's own 32 KiB overrun. */
+	ret = nl_socket_set_buffer_size(c->sk, 1 << 20, 1 << 20);
+	if (ret < 0)
+		fail("NLE", "nl_socket_set_buffer_size", nl_geterror(ret));
 	if (setsockopt(nl_socket_get_fd(c->sk), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on)) ||
 	    setsockopt(nl_socket_get_fd(c->sk), SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on)))
 		fail(strerrorname_np(errno), "setsockopt", NULL);
