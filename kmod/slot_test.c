@@ -609,7 +609,7 @@ static void emit__moved_on(struct kunit *test)
 	slot_test_complete(test, (struct ina_tag){ .era = 5, .round = 10 });
 	KUNIT_EXPECT_FALSE(test, ina_slot_emit(t->slot, INA_SLOT_UP, &part,
 					       dst, t->acc, SLOT_TEST_COUNT));
-	KUNIT_EXPECT_EQ(test, dst[0], cpu_to_le32(0));
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(dst[0]), 0);
 	KUNIT_EXPECT_EQ(test, part.workers, 0);
 }
 
