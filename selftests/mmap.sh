@@ -7,38 +7,35 @@
 #   n: job 7 (1 worker), job 8 (2 workers), job 9 (no tree), job 10 (2 workers,
 #      a deadline of 200 ms)
 # shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# All of it happens in a network namespace of the test's own: n.
+[[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
 . "$(dirname "$0")/lib.sh"
 
 # 5000 elements are five pages a round, two rounds.
 load
-ns_add n
-on n inaconf job add 7 capacity 5000 depth 2
-on n inaconf job add 8 capacity 5000 depth 2 deadline 600000
-on n inaconf job add 9 capacity 5000
-on n inaconf job add 10 capacity 5000 deadline 200
-on n inaconf tree set job 7 workers 1
-on n inaconf tree set job 8 workers 2
-on n inaconf tree set job 10 workers 2
-
-# dev STEP...: in n. Without the mounts of `ip netns exec`: there are many.
-dev()
-{
-	nsenter --net="/var/run/netns/$(ns n)" devtest "$@"
-}
+ns_add m
+ip link set lo up
+inaconf job add 7 capacity 5000 depth 2
+inaconf job add 8 capacity 5000 depth 2 deadline 600000
+inaconf job add 9 capacity 5000
+inaconf job add 10 capacity 5000 deadline 200
+inaconf tree set job 7 workers 1
+inaconf tree set job 8 workers 2
+inaconf tree set job 10 workers 2
 
 # fresh JOB WORKERS STEP...: attach to a node that has seen no round.
 fresh()
 {
 	local id=$1 workers=$2
 	shift 2
-	inaconf -n "$(ns n)" tree set job "$id" workers "$workers" &&
-		dev "attach $id" "$@"
+	inaconf tree set job "$id" workers "$workers" &&
+		devtest "attach $id" "$@"
 }
 
 # shows JOB FIELD VALUE: what the kernel says of a job.
 shows()
 {
-	[[ $(on n nlclient job-get id="$1" | sed -n "s/^$2=//p") == "$3" ]]
+	[[ $(nlclient job-get id="$1" | sed -n "s/^$2=//p") == "$3" ]]
 }
 
 # hold LOG STEP...: devtest in the background; its PID in $held.
@@ -46,10 +43,13 @@ hold()
 {
 	local log=$1
 	shift
-	spawn n "$log" devtest "$@" pause
+	"${prefix[@]}" devtest "$@" pause >"$_dir/$log" 2>&1 &
+	_pids+=($!)
 	wait_for 20 grep -q '^pid ' "$_dir/$log" || log "$log"
 	held=$(said "$log" pid)
 }
+
+prefix=()
 
 # said LOG WORD: the number after it.
 said()
@@ -60,80 +60,80 @@ said()
 map_all=("mmap ctl all r" "mmap contrib all rw" "mmap result all r")
 
 # Attach.
-ok "a job that does not exist is refused" dev "attach 99 = ENOENT"
-ok "job 0 does not exist" dev "attach 0 = ENOENT"
-ok "a job of another namespace does not exist" devtest "attach 7 = ENOENT"
-ok "a job without a tree is refused" dev "attach 9 = ENOTCONN"
-ok "unknown flags are refused" dev "attach 7 1 = EINVAL"
-ok "a second attach of a file is refused" dev "attach 7" "attach 7 = EISCONN"
-ok "a second attach to another job is refused" dev "attach 7" "attach 8 = EISCONN"
-ok "one worker too many is refused" dev "attach 7" "use 1" "attach 7 = EBUSY"
+ok "a job that does not exist is refused" devtest "attach 99 = ENOENT"
+ok "job 0 does not exist" devtest "attach 0 = ENOENT"
+ok "a job of another namespace does not exist" on m devtest "attach 7 = ENOENT"
+ok "a job without a tree is refused" devtest "attach 9 = ENOTCONN"
+ok "unknown flags are refused" devtest "attach 7 1 = EINVAL"
+ok "a second attach of a file is refused" devtest "attach 7" "attach 7 = EISCONN"
+ok "a second attach to another job is refused" devtest "attach 7" "attach 8 = EISCONN"
+ok "one worker too many is refused" devtest "attach 7" "use 1" "attach 7 = EBUSY"
 ok "a refused file can attach once there is room" \
-	dev "attach 7" "use 1" "attach 7 = EBUSY" "use 0" "close" "use 1" "attach 7"
-ok "two workers have two numbers" dev "attach 8" "index 0" "use 1" "attach 8" "index 1"
+	devtest "attach 7" "use 1" "attach 7 = EBUSY" "use 0" "close" "use 1" "attach 7"
+ok "two workers have two numbers" devtest "attach 8" "index 0" "use 1" "attach 8" "index 1"
 ok "an attach whose answer cannot be written takes no place" \
-	dev "open" "attach-read-only 7 = EFAULT" "attach 7"
+	devtest "open" "attach-read-only 7 = EFAULT" "attach 7"
 ok "nobody is attached after all files are closed" shows 7 attached 0
 
 # Requests.
-ok "requests before attach are refused" dev "open" "submit 0 1 = ENOTCONN" \
+ok "requests before attach are refused" devtest "open" "submit 0 1 = ENOTCONN" \
 	"wait open 0 = ENOTCONN" "release 0 = ENOTCONN" "poll err"
 ok "mappings before attach are refused" \
-	dev "open" "mmap ctl 4096 r = ENOTCONN" "mmap contrib 4096 rw = ENOTCONN"
-ok "an unknown request of ours is refused" dev "attach 7" "ioctl 0xc040a609 = ENOTTY"
+	devtest "open" "mmap ctl 4096 r = ENOTCONN" "mmap contrib 4096 rw = ENOTCONN"
+ok "an unknown request of ours is refused" devtest "attach 7" "ioctl 0xc040a609 = ENOTTY"
 ok "a request of another device is refused" \
-	dev "open" "ioctl 0xc040a701 = ENOTTY" "attach 7" "ioctl 0x5401 = ENOTTY"
-ok "a request with another size is refused" dev "attach 7" "ioctl 0x4008a602 = ENOTTY"
-ok "bad pointers are refused" dev "open" "bad-pointer attach = EFAULT" "attach 7" \
+	devtest "open" "ioctl 0xc040a701 = ENOTTY" "attach 7" "ioctl 0x5401 = ENOTTY"
+ok "a request with another size is refused" devtest "attach 7" "ioctl 0x4008a602 = ENOTTY"
+ok "bad pointers are refused" devtest "open" "bad-pointer attach = EFAULT" "attach 7" \
 	"bad-pointer submit = EFAULT" "bad-pointer wait = EFAULT" "bad-pointer release = EFAULT"
 
 # Mappings.
-ok "all three areas can be mapped" dev "attach 7" "${map_all[@]}" "touch ctl 0" \
+ok "all three areas can be mapped" devtest "attach 7" "${map_all[@]}" "touch ctl 0" \
 	"touch contrib all-4" "touch result all-4"
 for area in ctl contrib result; do
 	ok "$area: one page beyond the end is refused" \
-		dev "attach 7" "mmap $area all+4096 r = EINVAL"
-	ok "$area: a huge length is refused" dev "attach 7" "mmap $area 0x40000000 r = EINVAL"
+		devtest "attach 7" "mmap $area all+4096 r = EINVAL"
+	ok "$area: a huge length is refused" devtest "attach 7" "mmap $area 0x40000000 r = EINVAL"
 	ok "$area: an offset at the end is refused" \
-		dev "attach 7" "mmap-at $area all 4096 r = EINVAL"
+		devtest "attach 7" "mmap-at $area all 4096 r = EINVAL"
 	ok "$area: an offset far beyond the end is refused" \
-		dev "attach 7" "mmap-at $area 0x8000000000 4096 r = EINVAL"
+		devtest "attach 7" "mmap-at $area 0x8000000000 4096 r = EINVAL"
 	ok "$area: an offset that is no page is refused" \
-		dev "attach 7" "mmap-at $area 4 4096 r = EINVAL"
-	ok "$area: a private mapping is refused" dev "attach 7" "mmap $area all r private = EINVAL"
+		devtest "attach 7" "mmap-at $area 4 4096 r = EINVAL"
+	ok "$area: a private mapping is refused" devtest "attach 7" "mmap $area all r private = EINVAL"
 	ok "$area: a mapping cannot grow" \
-		dev "attach 7" "mmap $area all r" "mremap $area all+4096 = EFAULT"
+		devtest "attach 7" "mmap $area all r" "mremap $area all+4096 = EFAULT"
 	ok "$area: a mapping can move and stays readable" \
-		dev "attach 7" "mmap $area all r" "mremap $area all" "touch $area all-4"
+		devtest "attach 7" "mmap $area all r" "mremap $area all" "touch $area all-4"
 	ok "$area: a mapping cannot be made executable" \
-		dev "attach 7" "mmap $area all r" "mprotect $area rx = EACCES"
+		devtest "attach 7" "mmap $area all r" "mprotect $area rx = EACCES"
 	ok "$area: a child does not inherit it" \
-		dev "attach 7" "mmap $area all r" "touch $area 0" "fork-touch $area 0 = SIGSEGV"
+		devtest "attach 7" "mmap $area all r" "touch $area 0" "fork-touch $area 0 = SIGSEGV"
 done
 for area in ctl result; do
-	ok "$area: a writable mapping is refused" dev "attach 7" "mmap $area all rw = EACCES"
+	ok "$area: a writable mapping is refused" devtest "attach 7" "mmap $area all rw = EACCES"
 	ok "$area: a mapping cannot be made writable" \
-		dev "attach 7" "mmap $area all r" "mprotect $area rw = EACCES"
+		devtest "attach 7" "mmap $area all r" "mprotect $area rw = EACCES"
 	ok "$area: a write is a fault" \
-		dev "attach 7" "mmap $area all r" "touch $area 0 1 = SIGSEGV"
+		devtest "attach 7" "mmap $area all r" "touch $area 0 1 = SIGSEGV"
 done
 for area in contrib result; do
 	ok "$area: the last page alone can be mapped" \
-		dev "attach 7" "mmap-at $area all-4096 4096 r" "touch $area 4092"
+		devtest "attach 7" "mmap-at $area all-4096 4096 r" "touch $area 4092"
 	ok "$area: the last page and one more are refused" \
-		dev "attach 7" "mmap-at $area all-4096 8192 r = EINVAL"
-	ok "$area: what is unmapped is a fault, the rest is not" dev "attach 7" "mmap $area all r" \
+		devtest "attach 7" "mmap-at $area all-4096 8192 r = EINVAL"
+	ok "$area: what is unmapped is a fault, the rest is not" devtest "attach 7" "mmap $area all r" \
 		"munmap $area 4096 4096" "touch $area 4096 = SIGSEGV" "touch $area 8192"
 done
 # A node outside of /dev, which some systems mount noexec.
 mknod -m 600 "$_dir/dev" c "0x$(stat -c %t /dev/ina)" "0x$(stat -c %T /dev/ina)"
 for area in ctl contrib result; do
 	ok "$area: an executable mapping is refused" \
-		on n env INA_DEV="$_dir/dev" devtest "attach 7" "mmap $area all rx = EACCES"
+		env INA_DEV="$_dir/dev" devtest "attach 7" "mmap $area all rx = EACCES"
 done
 ok "a file opened for reading maps nothing writable" \
-	dev "open ro" "attach 7" "mmap contrib all rw = EACCES"
-ok "what is written to a contribution is there for another mapping" dev "attach 7" \
+	devtest "open ro" "attach 7" "mmap contrib all rw = EACCES"
+ok "what is written to a contribution is there for another mapping" devtest "attach 7" \
 	"mmap contrib all rw" "touch contrib 0 77" "touch contrib all-4 78" "mmap contrib all r" \
 	"value contrib 0 77" "value contrib all-4 78" "mprotect contrib rw"
 ok "a new worker's arrays are zero" fresh 7 1 "${map_all[@]}" "wait open 5000" \
@@ -201,15 +201,15 @@ ok "a round nobody completes fails by the deadline" fresh 10 2 "mmap ctl all r" 
 
 # The job goes.
 del="run inaconf job del"
-on n inaconf job add 11 capacity 5000
-on n inaconf tree set job 11 workers 1
-ok "after the job is deleted requests fail and the mappings stay readable" dev "attach 11" \
+inaconf job add 11 capacity 5000
+inaconf tree set job 11 workers 1
+ok "after the job is deleted requests fail and the mappings stay readable" devtest "attach 11" \
 	"${map_all[@]}" "wait open 5000" "fill 0 5000 9" "submit 0 5000" "wait 0 5000" "$del 11" \
 	"poll hup err" "submit 1 10 = ENODEV" "wait 0 0 = ENODEV" "wait open 0 = ENODEV" \
 	"ctl state 2" "result 0 5000 9" "touch contrib all-4 1" "attach 11 = EISCONN"
-on n inaconf job add 11 capacity 5000
-on n inaconf tree set job 11 workers 1
-ok "areas not touched before the job was deleted can still be mapped" dev "attach 11" \
+inaconf job add 11 capacity 5000
+inaconf tree set job 11 workers 1
+ok "areas not touched before the job was deleted can still be mapped" devtest "attach 11" \
 	"$del 11" "${map_all[@]}" "touch contrib all-4 1" "touch result all-4" "ctl state 2"
 
 # Files that outlive their process, and the module.
@@ -222,14 +222,17 @@ ok "the child still has the file open" kill -0 "$(said first child)"
 ok "its place can be taken" fresh 7 1 "wait open 5000" "submit 0 10" "wait 0 5000"
 ok "the module cannot be removed while a file is open" bash -c '! rmmod ina_agg'
 kill -9 "$(said first child)"
-on n inaconf tree set job 8 workers 2
+inaconf tree set job 8 workers 2
 hold second "attach 8" "use 1" "attach 8" "${map_all[@]}" "wait open 5000" "submit 0 10"
 kill -9 "$held"
 ok "a worker killed in a round leaves" wait_for 5 shows 8 attached 0
 ok "the memory of a job without workers is that of its node" bash -c \
-	"[[ \$(ip netns exec $(ns n) nlclient job-get id=7 | sed -n s/^memory=//p) -le 65536 ]]"
-hold third "attach 7" "${map_all[@]}"
-ns_del n
+	"[[ \$(nlclient job-get id=7 | sed -n s/^memory=//p) -le 65536 ]]"
+on m inaconf job add 7 capacity 5000
+on m inaconf tree set job 7 workers 1
+prefix=(ip netns exec "$(ns m)")
+hold third "attach 7" "${map_all[@]}" "wait open 5000"
+ns_del m
 ok "a file survives its namespace" kill -0 "$held"
 kill "$held"
 ok "the module unloads" wait_for 20 unload

@@ -5,6 +5,7 @@
  * sane program would send, and the answer is printed for a shell to compare.
  *
  *   nlclient CMD [dump] [NAME=VALUE]... [raw:NUMBER=U32]... [rawbin:NUMBER=HEX]...
+ *   nlclient batch                  (requests from standard input, one a line)
  *   nlclient listen COUNT TIMEOUT_MS
  *
  * CMD is an operation of the specification (job-add, ...) or unknown-cmd, NAME
@@ -672,23 +673,47 @@ static const struct cmd *cmd_find(const char *name)
 	usage("no such command", name);
 }
 
+/* The requests of standard input, through one socket. */
+static int client_batch(const struct client *c)
+{
+	int ret = EXIT_SUCCESS;
+	char *line = NULL;
+	size_t size = 0;
+
+	while (getline(&line, &size, stdin) > 0) {
+		struct client one = { .sk = c->sk, .family = c->family, .attr = -1, .missing = -1 };
+		char *words[64];
+		int count = 0;
+
+		for (char *w = strtok(line, " \n"); w && count < 64; w = strtok(NULL, " \n"))
+			words[count++] = w;
+		if (count && client_request(&one, cmd_find(words[0]), count - 1, words + 1))
+			ret = EXIT_FAILURE;
+	}
+	free(line);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct client c = { .attr = -1, .missing = -1 };
 	const struct cmd *cmd = NULL;
-	bool listen;
+	bool listen, batch;
 	int ret;
 
 	if (argc < 2)
-		usage("usage: CMD [dump] [NAME=VALUE]... or", "listen COUNT TIMEOUT_MS");
+		usage("usage: CMD [dump] [NAME=VALUE]... or batch or", "listen COUNT TIMEOUT_MS");
+	batch = !strcmp(argv[1], "batch");
 	listen = !strcmp(argv[1], "listen");
 	if (listen && argc != 4)
 		usage("usage:", "listen COUNT TIMEOUT_MS");
-	if (!listen)
+	if (!listen && !batch)
 		cmd = cmd_find(argv[1]);
 	client_open(&c);
 	if (listen)
 		ret = client_listen(&c, number_parse(argv[2]), (int64_t)number_parse(argv[3]));
+	else if (batch)
+		ret = client_batch(&c);
 	else
 		ret = client_request(&c, cmd, argc - 2, argv + 2);
 	nl_socket_free(c.sk);

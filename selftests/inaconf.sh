@@ -1,0 +1,297 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The tool against the running module: what it prints as text, JSON and graph,
+# the events it follows, the namespace it works in, and how it ends: 0 done, 1
+# refused, 2 words that make no sense.
+#
+#   n: eth0 (10.0.0.1/24)     m: empty
+# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# All of it happens in a network namespace of the test's own: n.
+[[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
+. "$(dirname "$0")/lib.sh"
+
+# prints TEXT ARGS...: exactly this on the standard output, status 0.
+prints()
+{
+	local expected=$1
+	shift
+	inaconf "$@" >"$_dir/out" && diff "$_dir/out" - <<<"$expected"
+}
+
+# silent ARGS...: done, and nothing to say.
+silent()
+{
+	inaconf "$@" >"$_dir/out" 2>&1 && test ! -s "$_dir/out"
+}
+
+# fails STATUS TEXT ARGS...: exactly this on the standard error, nothing else.
+fails()
+{
+	local status=$1 expected=$2 got=0
+	shift 2
+	inaconf "$@" >"$_dir/out" 2>"$_dir/err" || got=$?
+	test "$got" = "$status" && diff "$_dir/err" - <<<"$expected" && test ! -s "$_dir/out"
+}
+
+# json EXPRESSION ARGS...: well-formed, and the expression holds for it.
+json()
+{
+	local expression=$1
+	shift
+	inaconf -j "$@" >"$_dir/out" && python3 -m json.tool "$_dir/out" &&
+		python3 -c "import json; it = json.load(open('$_dir/out')); assert $expression, it"
+}
+
+ok "without the module it says what to do" \
+	fails 1 "Error: module ina_agg is not loaded: run modprobe ina_agg" job show
+load
+ns_add m
+ip link set lo up
+ip link add eth0 type dummy
+ip addr add 10.0.0.1/24 dev eth0
+ip link set eth0 up
+ifindex=$(ip -o link show eth0 | cut -d: -f1)
+
+# Empty.
+for object in job tree dev; do
+	ok "there is no $object at first" prints "" $object show
+	ok "no $object is an empty array in JSON" json "it == []" $object show
+done
+
+# Jobs.
+ok "a job is added" silent job add 7 capacity 1Mi fragment 128 depth 4 deadline 5000 encap udp port 4242
+ok "a job is added with all words" silent job add id 8 capacity 6500k dtype int32 encap ip
+hash=$(inaconf job show 7 | sed -n 's/.*hash \(0x[0-9a-f]*\).*/\1/p')
+ok "the hash has 16 digits" test ${#hash} = 18
+job7="job 7 dtype int32 capacity 1048576 fragment 128 depth 4 deadline 5000 encap udp port 4242
+    hash $hash memory 0 attached 0"
+ok "a job is shown" prints "$job7" job show 7
+ok "the word id may be given" prints "$job7" job show id 7
+ok "all jobs are shown" test "$(inaconf job show | grep -c ^job)" = 2
+ok "an object alone is shown" test "$(inaconf job)" = "$(inaconf job show)"
+ok "a job in JSON has the same" json "it[0]['id'] == 7 and it[0]['capacity'] == 1 << 20 \
+	and it[0]['encap'] == 'udp' and it[0]['dtype'] == 'int32' and it[0]['hash'] == '$hash' and it[0]['memory'] == 0" job show 7
+ok "all jobs in JSON are in order" \
+	json "[job['id'] for job in it] == [7, 8] and it[1]['capacity'] == 6500000" job show
+ok "pretty JSON has lines and says the same" bash -c "
+	[[ \$(inaconf -j -p job show | wc -l) -gt 10 ]] &&
+	diff <(inaconf -jp job show | python3 -m json.tool) \
+		<(inaconf -j job show | python3 -m json.tool)"
+
+# Trees.
+ok "a job without a tree is refused" \
+	fails 1 "Error: The job has no tree here: use 'inaconf tree set'" tree show job 7
+ok "a tree is set" silent tree set job 7 parent 10.0.0.2 child 10.0.0.11 child 10.0.0.12 workers 2
+ok "it is drawn" prints "job 7 state idle epoch 0 base 0 members 0
+    10.0.0.2 parent
+    \`-- 10.0.0.1 this node, workers attached 0 of 2
+        |-- 10.0.0.11       missing, index 0, workers 0
+        \`-- 10.0.0.12       missing, index 1, workers 0" tree show job 7
+ok "the tree in JSON has the same" json "it[0]['job'] == 7 and it[0]['state'] == 'idle' \
+	and it[0]['parent'] == '10.0.0.2' and it[0]['local'] == '10.0.0.1' and it[0]['workers'] == 2 \
+	and [c['addr'] for c in it[0]['children']] == ['10.0.0.11', '10.0.0.12'] \
+	and it[0]['children'][0]['joined'] is False" tree show job 7
+ok "the graph has nodes and edges, the missing ones dashed" prints 'digraph ina {
+	node [shape=box];
+	subgraph cluster_7 {
+		label="job 7, idle, epoch 0";
+		"7/10.0.0.1" [label="10.0.0.1\nthis node, workers 0 of 2"];
+		"7/10.0.0.2" [label="10.0.0.2\nparent"];
+		"7/10.0.0.2" -> "7/10.0.0.1" [style=dashed];
+		"7/10.0.0.11" [label="10.0.0.11\nmissing, workers 0", style=dashed];
+		"7/10.0.0.1" -> "7/10.0.0.11" [style=dashed];
+		"7/10.0.0.12" [label="10.0.0.12\nmissing, workers 0", style=dashed];
+		"7/10.0.0.1" -> "7/10.0.0.12" [style=dashed];
+	}
+}' tree show job 7 --dot
+ok "a graph and JSON exclude each other" \
+	fails 2 "Error: --dot and -j exclude each other" -j tree show --dot
+ok "a root with a worker is set" silent tree set job 8 workers 1
+ok "all trees are shown" test "$(inaconf tree show | grep -c ^job)" = 2
+ok "all trees are in JSON" json "[tree['job'] for tree in it] == [7, 8]" tree show
+devtest "attach 8" "wait open 5000" pause >"$_dir/worker.log" 2>&1 &
+worker=$!
+_pids+=("$worker")
+wait_for 20 grep -q '^pid' "$_dir/worker.log"
+ok "an open epoch is shown" \
+	json "it[0]['state'] == 'open' and it[0]['members'] == 1 and it[0]['attached'] == 1" tree show job 8
+ok "the memory of a job has a unit" bash -c \
+	"inaconf job show 8 | grep -Eq 'memory [0-9.]+ MiB attached 1'"
+ok "a tree with a worker attached is not replaced" \
+	fails 1 "Error: Workers are attached: end them before the tree is replaced" \
+	tree set job 8 workers 1
+
+# Devices.
+ok "a device is added" silent dev add eth0
+ok "it is shown" prints "dev eth0 ifindex $ifindex" dev show
+ok "it is shown by its name" prints "dev eth0 ifindex $ifindex" dev show dev eth0
+ok "it is shown in JSON" json "it == [{'name': 'eth0', 'ifindex': $ifindex}]" dev show
+ok "it is not added twice" fails 1 "Error: The device is added already" dev add eth0
+ok "a device that does not exist is refused" \
+	fails 1 "Error: no device \"eth9\" in this network namespace: No such device" dev add eth9
+ok "a device is removed" silent dev del eth0
+ok "a device not added is refused" \
+	fails 1 "Error: The device is not added: see 'inaconf dev show'" dev del eth0
+
+# Counters.
+ok "counters of the namespace have a head" test "$(inaconf stats | head -n 1)" = namespace
+ok "counters of a job have a head" test "$(inaconf stats show job 7 | head -n 1)" = "job 7"
+ok "counters that are zero are left out" prints "job 7" stats job 7
+ok "they are shown if asked for" bash -c \
+	"inaconf stats job 7 all | grep -Eqx '    rounds_done +0'"
+ok "-a is all" test "$(inaconf stats job 7 -a)" = "$(inaconf stats job 7 all)"
+ok "counters in JSON are an object" \
+	json "it[0]['job'] == 7 and it[0]['counters']['rounds_done'] == 0" stats show job 7 all
+ok "those of the namespace have no job" \
+	json "'job' not in it[0] and it[0]['counters']['rx_udp'] == 0" stats show all
+ok "none is an empty object" json "it[0]['counters'] == {}" stats job 7
+
+# Events.
+watch()
+{
+	inaconf "$@" >"$_dir/events" 2>&1 &
+	watcher=$!
+	_pids+=("$watcher")
+	# It listens once its own event has come.
+	wait_for 20 heard
+}
+heard()
+{
+	inaconf job add 70 capacity 1 && inaconf job del 70 && grep -q 'job.* 70' "$_dir/events"
+}
+unwatch()
+{
+	kill -"$1" "$watcher"
+	wait "$watcher"
+}
+events()
+{
+	grep -v ' 70' "$_dir/events"
+}
+watch monitor
+inaconf job add 71 capacity 10
+inaconf tree set job 71 parent 10.0.0.2
+inaconf dev add eth0
+inaconf job del 71
+ok "the last event arrives" wait_for 10 grep -q 'job 71 deleted' "$_dir/events"
+stamp='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{6}[+-][0-9]{4}'
+ok "each event begins with the time" bash -c "! grep -Evq '^$stamp ' '$_dir/events'"
+ok "the events are told in order" test "$(events | sed -E "s/^$stamp //")" = \
+"job-added job 71: job 71 added
+tree-set job 71 addr 10.0.0.2: job 71 tree set: has a parent, 0 children, 1 local workers
+dev-added ifindex $ifindex: device eth0 added
+job-deleted job 71: job 71 deleted"
+ok "SIGINT ends it with success" unwatch INT
+watch -j monitor
+inaconf dev del eth0
+ok "the last event arrives in JSON" wait_for 10 grep -q dev-deleted "$_dir/events"
+lines()
+{
+	python3 -c "
+import json
+events = [json.loads(line) for line in open('$_dir/events')]
+last = events[-1]
+assert last.pop('time')
+assert last == {'event': 'dev-deleted', 'ifindex': $ifindex, 'text': 'device eth0 removed'}, last"
+}
+ok "each line is an object of its own" lines
+ok "SIGTERM ends it with success" unwatch TERM
+watch monitor job 70
+inaconf job add 72 capacity 10
+inaconf job del 72
+ok "the last event of the job arrives" heard
+ok "events of other jobs are left out" test "$(events)" = ""
+unwatch INT
+
+# Another namespace.
+inaconf -n "$(ns m)" job add 9 capacity 10
+ok "-n works in another namespace" test "$(on m inaconf job show | head -n 1 | cut -d ' ' -f 2)" = 9
+ok "this namespace does not have the job" \
+	fails 1 "Error: No such job: see 'inaconf job show' (id)" job show 9
+ok "-n takes a path" inaconf --netns "/var/run/netns/$(ns m)" job show 9
+ok "an unknown namespace is refused" \
+	fails 1 "Error: cannot open the network namespace \"nowhere\": No such file or directory" \
+	-n nowhere job show
+ok "an empty namespace makes no sense" \
+	fails 2 'Error: "" is not the name of a network namespace' -n "" job show
+
+# Refusals of the kernel, with the word to blame.
+ok "the kernel's reason is shown" \
+	fails 1 "Error: Job exists: delete it first or use another number" job add 7 capacity 1
+ok "the bad address is named" fails 1 \
+	"Error: Not the address of a host: give a unicast address (parent ff02::1)" \
+	tree set job 7 parent ff02::1
+ok "the bad number is named" \
+	fails 1 "Error: Too many workers: a node takes 64 (workers)" tree set job 7 workers 65
+ok "a job of a tree that does not exist is named" \
+	fails 1 "Error: No such job: see 'inaconf job show' (job)" tree show job 99
+ok "a user without the capability is told" test \
+	"$(setpriv --reuid 65534 --regid 65534 --clear-groups inaconf job del 7 2>&1)" = \
+	"Error: not permitted: this needs CAP_NET_ADMIN in the network namespace"
+ok "such a user can look" \
+	setpriv --reuid 65534 --regid 65534 --clear-groups inaconf job show 7
+
+# Words that make no sense.
+ok "an unknown object: what is known" \
+	fails 2 'Error: unknown object "jobs"; known: job, tree, dev, stats, monitor, help' jobs
+ok "words are not guessed" \
+	fails 2 'Error: unknown object "j"; known: job, tree, dev, stats, monitor, help' j show
+ok "an unknown command: what is known" \
+	fails 2 'Error: unknown command "ad"; known: add, del, show, help' job ad
+ok "an unknown word: what is known" fails 2 \
+	'Error: unknown word "size"; known: id, capacity, dtype, fragment, depth, deadline, encap, port' \
+	job add 20 size 3
+ok "an unknown word of a tree" \
+	fails 2 'Error: unknown word "kid"; known: job, local, parent, child, workers' tree set job 7 kid 1
+ok "an unknown word of stats" fails 2 'Error: unknown word "jobs"; known: job, all, -a' stats jobs
+ok "an unknown word of monitor" fails 2 'Error: unknown word "jobs"; known: job' monitor jobs
+ok "an unknown encapsulation" \
+	fails 2 'Error: unknown encap "tcp"; known: udp, ip' job add 20 capacity 1 encap tcp
+ok "an unknown type" \
+	fails 2 'Error: unknown dtype "float"; known: int32' job add 20 capacity 1 dtype float
+ok "a missing number" fails 2 "Error: id is required" job del
+ok "a missing capacity" fails 2 "Error: capacity is required" job add 20
+ok "a missing job" fails 2 "Error: job is required" tree set workers 1
+ok "a missing value" fails 2 "Error: capacity needs a value" job add 20 capacity
+ok "a word given twice" fails 2 "Error: depth is given twice" job add 20 capacity 1 depth 1 depth 2
+ok "no number" fails 2 'Error: id: "seven" is not a number' job del seven
+ok "a negative number" \
+	fails 2 'Error: capacity: "-1" is not a number; k, M, G, Ki, Mi, Gi may follow' \
+	job add 20 capacity -1
+ok "a number with an unknown suffix" \
+	fails 2 'Error: capacity: "1T" is not a number; k, M, G, Ki, Mi, Gi may follow' \
+	job add 20 capacity 1T
+ok "a suffix where there is none" fails 2 'Error: depth: "1k" is not a number' \
+	job add 20 capacity 1 depth 1k
+ok "a number too large" fails 2 "Error: capacity 5G is too large: at most 4294967295" \
+	job add 20 capacity 5G
+ok "a port too large" fails 2 "Error: port 65536 is too large: at most 65535" \
+	job add 20 capacity 1 port 65536
+ok "no address" fails 2 'Error: parent: "10.0.0" is not an IPv4 or IPv6 address' \
+	tree set job 7 parent 10.0.0
+ok "none of that added a job" fails 1 "Error: No such job: see 'inaconf job show' (id)" job show 20
+usage_error()
+{
+	local got=0
+	inaconf "$@" >"$_dir/out" 2>"$_dir/err" || got=$?
+	test "$got" = 2 && test ! -s "$_dir/out" && grep -q '^Usage: inaconf' "$_dir/err"
+}
+ok "no words at all: the usage" usage_error
+ok "an unknown option: the usage" usage_error --frobnicate job show
+ok "a full disk is an error" bash -c 'inaconf help >/dev/full 2>/dev/null; test $? = 1'
+for object in job tree dev stats monitor; do
+	for word in help -h --help; do
+		ok "$object $word prints its usage" bash -c \
+			"inaconf $object $word | head -n 1 | grep -q '^Usage: inaconf $object'"
+	done
+done
+ok "help lists the objects" bash -c "[[ \$(inaconf help) == \$(inaconf -h) ]] && inaconf --help |
+	grep -q monitor"
+ok "-V prints a version" bash -c "inaconf -V | grep -Eqx 'inaconf [0-9][0-9a-z.-]*'"
+
+ok "a job is deleted with its tree" silent job del 7
+ok "the tree is gone" fails 1 "Error: No such job: see 'inaconf job show' (job)" tree show job 7
+kill "$worker"
+ns_del m
+ok "the module unloads" wait_for 20 unload
+done_testing

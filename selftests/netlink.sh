@@ -1,0 +1,546 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The netlink family through a second client (nlclient): what can be set up,
+# every reason of a refusal and that it leaves nothing behind, who may do what,
+# events, and the bounds of the memory.
+#
+#   n: d0 (10.9.0.1/16, fd09::1/64)     m: nothing but jobs
+# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# All of it happens in a network namespace of the test's own: n.
+[[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
+. "$(dirname "$0")/lib.sh"
+
+params=/sys/module/ina_agg/parameters
+
+# refused ERRNO TEXT ATTR|-|missing:ATTR REQUEST...: with exactly these words.
+refused()
+{
+	local expected="error $1 $2" got
+	[[ $2 ]] || expected="error $1"
+	case $3 in
+	-) ;;
+	missing:*) expected+=$'\n'"missing=${3#missing:}" ;;
+	*) expected+=$'\n'"attr=$3" ;;
+	esac
+	got=$(nlclient "${@:4}")
+	[[ $got == "$expected" ]] || {
+		printf 'got      %s\nexpected %s\n' "$got" "$expected"
+		return 1
+	}
+}
+
+# state: all that is configured in n.
+state()
+{
+	nlclient job-get dump && nlclient tree-get dump && nlclient dev-get dump
+}
+
+# unchanged: nothing is configured that was not when $before was taken.
+unchanged()
+{
+	diff <(echo "$before") <(state)
+}
+
+# background LOG COMMAND...: here; its PID in $!.
+background()
+{
+	local log=$1
+	shift
+	"$@" >"$_dir/$log" 2>&1 &
+	_pids+=($!)
+}
+
+# shows REQUEST... LINE: accepted, and the answer has this line.
+shows()
+{
+	nlclient "${@:1:$#-1}" | grep -qxF -e "${*: -1}" || {
+		nlclient "${@:1:$#-1}"
+		return 1
+	}
+}
+
+# objects COMMAND COUNT: so many of them in a dump.
+objects()
+{
+	[[ $(nlclient "$1" dump | grep -c '^---') == "$2" ]]
+}
+
+not()
+{
+	! "$@"
+}
+
+load
+ns_add m
+ip link set lo up
+ip link add d0 type dummy
+ip addr add 10.9.0.1/16 dev d0
+ip addr add fd09::1/64 dev d0
+ip link set d0 up
+ifindex()
+{
+	ip -o link show "$1" | cut -d: -f1
+}
+d0=$(ifindex d0)
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+# Jobs.
+ok "a job is added" nlclient job-add id=7 capacity=1000 fragment=128 depth=3 deadline=500 encap=1 port=9
+answer=$(nlclient job-get id=7)
+for line in id=7 dtype=0 capacity=1000 fragment=128 depth=3 deadline=500 encap=1 port=9 \
+	memory=0 attached=0; do
+	ok "the job has $line" grep -qx $line <<<"$answer"
+done
+ok "a job is added with defaults" nlclient job-add id=8 capacity=1000
+answer=$(nlclient job-get id=8)
+for line in dtype=0 fragment=256 depth=2 deadline=10000 encap=0; do
+	ok "the default is $line" grep -qx $line <<<"$answer"
+done
+ok "jobs of another namespace are not seen" \
+	test "$(on m nlclient job-get dump)" = ok
+on m nlclient job-add id=8 capacity=1000 >/dev/null
+ok "the same job in another namespace is the same" \
+	test "$(nlclient job-get id=8)" = "$(on m nlclient job-get id=8)"
+hash_of()
+{
+	nlclient job-get id=7 | grep ^hash=
+}
+hash=$(hash_of)
+ok "a job is deleted" nlclient job-del id=7
+ok "the job is gone" not nlclient job-get id=7
+nlclient job-add id=7 capacity=1001 fragment=128 depth=3 deadline=500 encap=1 port=9 >/dev/null
+ok "a job with another capacity has another hash" test "$hash" != "$(hash_of)"
+nlclient job-del id=7 >/dev/null
+for bounds in "id=1 capacity=1 fragment=1 depth=1 deadline=1 port=1" \
+	"id=4294967295 capacity=1 fragment=2048 depth=16 deadline=86400000 port=65535" \
+	"id=2 capacity=2147483647 fragment=128" "id=3 capacity=16777216 fragment=1"; do
+	# shellcheck disable=SC2086 # a list of attributes
+	ok "the limits are accepted: $bounds" nlclient job-add $bounds
+	# shellcheck disable=SC2086 # its first word
+	set -- $bounds
+	nlclient job-del "$1" >/dev/null
+done
+
+# Refusals of jobs.
+before=$(state)
+ok "job 0 is refused" refused EINVAL "Job 0 is reserved: use 1 or more" - \
+	job-add id=0 capacity=1
+ok "a job without a number is refused" refused EINVAL "Job 0 is reserved: use 1 or more" - \
+	job-add capacity=1
+ok "a job that exists is refused" \
+	refused EEXIST "Job exists: delete it first or use another number" - \
+	job-add id=8 capacity=1000
+for capacity in 0 2147483648 4294967295; do
+	ok "capacity $capacity is refused" \
+		refused ERANGE "Capacity is out of range: use 1 to 2147483647 elements" - \
+		job-add id=9 capacity=$capacity
+done
+ok "a job without a capacity is refused" \
+	refused ERANGE "Capacity is out of range: use 1 to 2147483647 elements" - job-add id=9
+for fragment in 0 2049 4294967295; do
+	ok "fragment $fragment is refused" \
+		refused ERANGE "Fragment is out of range: use 1 to 2048 elements" - \
+		job-add id=9 capacity=10 fragment=$fragment
+done
+ok "too many fragments are refused" refused ERANGE \
+	"A round would have more than 16777216 fragments: use larger fragments" - \
+	job-add id=9 capacity=16777217 fragment=1
+for depth in 0 17 4294967295; do
+	ok "depth $depth is refused" refused ERANGE "Depth is out of range: use 1 to 16 rounds" - \
+		job-add id=9 capacity=10 depth=$depth
+done
+for deadline in 0 86400001 4294967295; do
+	ok "deadline $deadline is refused" \
+		refused ERANGE "Deadline is out of range: use 1 to 86400000 ms" - \
+		job-add id=9 capacity=10 deadline=$deadline
+done
+ok "port 0 is refused" refused ERANGE "Port 0 is reserved: use 1 to 65535" - \
+	job-add id=9 capacity=10 port=0
+ok "an unknown type of elements is refused" refused ERANGE "integer out of range" 2 \
+	job-add id=9 capacity=10 dtype=1
+ok "an unknown encapsulation is refused" refused ERANGE "integer out of range" 7 \
+	job-add id=9 capacity=10 encap=2
+background port.log python3 -uc "
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('', 4000))
+print('bound')
+time.sleep(1000)"
+wait_for 20 grep -q bound "$_dir/port.log"
+ok "a port in use is refused" \
+	refused EADDRINUSE "Cannot open the UDP port: is it in use? Choose another one" - \
+	job-add id=9 capacity=10 port=4000
+ok "nothing has changed" unchanged
+ok "IP needs no port" nlclient job-add id=9 capacity=10 encap=1 port=4000
+nlclient job-del id=9 >/dev/null
+for request in job-get job-del; do
+	ok "$request of no job is refused" \
+		refused EINVAL "No job is named: give its number" missing:1 $request
+	ok "$request of an unknown job is refused" \
+		refused ENOENT "No such job: see 'inaconf job show'" 1 $request id=9
+done
+
+# What no sane program sends.
+before=$(state)
+ok "an unknown command is refused" refused EOPNOTSUPP "" - unknown-cmd
+ok "an unknown attribute is refused" refused EINVAL "Unknown attribute type" 60 \
+	job-add id=9 capacity=10 raw:60=1
+ok "an attribute of an answer is refused" refused EINVAL "Unknown attribute type" 10 \
+	job-add id=9 capacity=10 memory=1
+ok "a short number is refused" refused EINVAL "invalid attribute length" 4 \
+	job-add id=9 rawbin:4=0a00
+ok "a long number is refused" refused EINVAL "invalid attribute length" 4 \
+	job-add id=9 rawbin:4=0a00000000000000
+ok "an empty number is refused" refused EINVAL "invalid attribute length" 1 \
+	job-add rawbin:1= capacity=10
+for attr in 2 3 4; do
+	ok "an IPv4 address of 4 bytes is refused in attribute $attr" \
+		refused ERANGE "binary attribute size out of range" $attr \
+		tree-set job=8 rawbin:$attr=0a090002
+	ok "an address of 17 bytes is refused in attribute $attr" \
+		refused ERANGE "binary attribute size out of range" $attr \
+		tree-set job=8 rawbin:$attr=00000000000000000000ffff0a09000200
+done
+ok "one bad address among good ones is refused" \
+	refused ERANGE "binary attribute size out of range" 4 \
+	tree-set job=8 child=10.9.1.1 rawbin:4=0a090002 child=10.9.1.2
+
+# Trees.
+refused_tree()
+{
+	refused "$1" "$2" "$3" tree-set job=8 "${@:4}"
+}
+
+ok "a job without a tree says so" \
+	refused ENOENT "The job has no tree here: use 'inaconf tree set'" - tree-get job=8
+ok "a tree of no job is refused" refused EINVAL "No job is named: give its number" missing:1 \
+	tree-set workers=1
+ok "a tree of an unknown job is refused" \
+	refused ENOENT "No such job: see 'inaconf job show'" 1 tree-set job=9 workers=1
+ok "a tree asked of no job is refused" \
+	refused EINVAL "No job is named: give its number" missing:1 tree-get
+ok "a tree asked of an unknown job is refused" \
+	refused ENOENT "No such job: see 'inaconf job show'" 1 tree-get job=9
+for addr in :: ff02::1 0.0.0.0 224.0.0.1 255.255.255.255; do
+	for attr in local:2 parent:3; do
+		ok "${attr%:*} $addr is refused" \
+			refused_tree EINVAL "Not the address of a host: give a unicast address" \
+			"${attr#*:}" "${attr%:*}=$addr" workers=1
+	done
+	ok "child $addr is refused" \
+		refused_tree EINVAL "A child is not a host: give unicast addresses" - child=$addr
+done
+ok "a child that is the parent is refused" \
+	refused_tree EINVAL "The parent is also a child: a tree has no cycles" - \
+	parent=10.9.1.1 child=10.9.1.2 child=10.9.1.1
+ok "a child named twice is refused" refused_tree EINVAL "A child is named twice" - \
+	child=10.9.1.1 child=10.9.1.2 child=10.9.1.1
+ok "65 workers are refused" refused_tree E2BIG "Too many workers: a node takes 64" 5 workers=65
+ok "very many workers are refused" \
+	refused_tree E2BIG "Too many workers: a node takes 64" 5 workers=4294967295
+ok "a node without children and workers is refused" \
+	refused_tree EINVAL "The node would sum nothing: give children or workers" - workers=0
+ok "children of two families are refused" \
+	refused_tree EAFNOSUPPORT "IPv4 and IPv6 are mixed: use addresses of one family" - \
+	child=10.9.1.1 child=fd09::2
+ok "a parent of another family is refused" \
+	refused_tree EAFNOSUPPORT "IPv4 and IPv6 are mixed: use addresses of one family" - \
+	parent=fd09::2 child=10.9.1.1
+ok "a local address of another family is refused" \
+	refused_tree EAFNOSUPPORT "IPv4 and IPv6 are mixed: use addresses of one family" - \
+	local=10.9.0.1 parent=fd09::2
+for addr in 192.0.2.1 2001:db8::1; do
+	ok "a child without a route is refused: $addr" \
+		refused_tree EHOSTUNREACH "No route to a peer: check addresses and routes" - \
+		child=$addr
+	ok "a parent without a route is refused: $addr" \
+		refused_tree EHOSTUNREACH "No route to a peer: check addresses and routes" - \
+		parent=$addr
+done
+for line in "local=10.9.0.99 parent=10.9.1.1" "local=fd09::99 parent=fd09::2" \
+	"local=10.9.0.99 workers=1"; do
+	# shellcheck disable=SC2086 # a list of attributes
+	ok "a local address that is nowhere is refused: $line" refused_tree EADDRNOTAVAIL \
+		"The local address is not configured here: add it to a device first" - $line
+done
+for line in parent=10.9.0.1 child=10.9.0.1 parent=fd09::1 child=fd09::1 \
+	"local=10.9.0.1 child=10.9.0.1"; do
+	# shellcheck disable=SC2086 # a list of attributes
+	ok "a node that is its own neighbour is refused: $line" refused_tree EINVAL \
+		"A node cannot be its own parent or child: give other addresses" - $line
+done
+ok "nothing of that has changed a job or a tree" unchanged
+nlclient job-add id=10 capacity=4000 fragment=2048 >/dev/null
+for line in parent=10.9.1.1 child=10.9.1.1 parent=fd09::2; do
+	ok "a fragment above the MTU is refused: $line" refused EMSGSIZE \
+		"A fragment does not fit the path MTU: add the job with a smaller fragment" - \
+		tree-set job=10 $line
+done
+ok "the job has no tree" refused ENOENT "The job has no tree here: use 'inaconf tree set'" - \
+	tree-get job=10
+ip link set d0 mtu 9000
+ok "it fits a larger MTU" nlclient tree-set job=10 parent=10.9.1.1
+ip link set d0 mtu 1500
+nlclient job-del id=10 >/dev/null
+
+ok "a tree is set" nlclient tree-set job=8 parent=10.9.1.1 child=10.9.1.2 child=10.9.1.3 workers=2
+answer=$(nlclient tree-get job=8)
+for line in job=8 local=10.9.0.1 parent=10.9.1.1 workers=2 state=0 attached=0 members=0 base=0 \
+	reason=0 member.0.addr=10.9.1.2 member.0.index=0 member.0.workers=0 \
+	member.1.addr=10.9.1.3 member.1.index=1; do
+	ok "the tree has $line" grep -qxF $line <<<"$answer"
+done
+ok "the tree is replaced" nlclient tree-set job=8 child=fd09::2
+ok "the new tree has the new child" shows tree-get job=8 member.0.addr=fd09::2
+ok "the new tree has no parent" not shows tree-get job=8 parent=10.9.1.1
+ok "a node without children has one worker" nlclient tree-set job=8 parent=10.9.1.1
+ok "it says so" shows tree-get job=8 workers=1
+ok "64 workers are accepted" nlclient tree-set job=8 parent=10.9.1.1 workers=64
+background worker.log devtest "attach 8" pause
+wait_for 20 grep -q '^pid' "$_dir/worker.log"
+before=$(state)
+ok "a tree with workers attached is not replaced" \
+	refused EBUSY "Workers are attached: end them before the tree is replaced" - \
+	tree-set job=8 parent=10.9.1.1
+ok "the tree stays" unchanged
+ok "the attached worker is counted" shows job-get id=8 attached=1
+kill "$(sed -n 's/^pid //p' "$_dir/worker.log")"
+ok "it is no more when it has ended" wait_for 10 shows job-get id=8 attached=0
+
+children=()
+for i in {0..1024}; do
+	children+=("child=10.9.$((1 + i / 256)).$((i % 256))")
+done
+ok "1025 children are refused" refused_tree E2BIG \
+	"Too many children: a node takes 1024, add a level to the tree" - "${children[@]}"
+ok "the tree is not half set" shows tree-get job=8 workers=64
+ok "1024 children are accepted" nlclient tree-set job=8 "${children[@]:0:1024}"
+members()
+{
+	[[ $(nlclient tree-get "$@" | grep -c 'member.*addr=') == 1024 ]]
+}
+ok "all 1024 are shown" members job=8
+ok "the last of them is there" shows tree-get job=8 member.1023.addr=10.9.4.255
+ok "all 1024 are in a dump" shows tree-get dump member.1023.addr=10.9.4.255
+nlclient job-del id=8 >/dev/null
+ok "a job's tree goes with it" objects tree-get 0
+
+# Many jobs.
+count=$(full 300 100)
+add_many()
+{
+	seq -f "job-add id=%.0f capacity=10 encap=1" 1000 1000 "${count}000" | nlclient batch
+}
+ok "$count jobs are added" add_many
+ok "a dump in many parts shows each of them once, in order" \
+	test "$(nlclient job-get dump | grep ^id=)" = "$(seq -f id=%.0f 1000 1000 "${count}000")"
+
+# Devices.
+ok "no device is hooked at first" objects dev-get 0
+ok "a device is added" nlclient dev-add ifindex="$d0"
+ok "it is shown" shows dev-get ifindex="$d0" name=d0
+ok "it is in a dump" objects dev-get 1
+before=$(state)
+ok "a device is not added twice" refused EEXIST "The device is added already" - \
+	dev-add ifindex="$d0"
+ok "a device that does not exist is refused" refused ENODEV "No such device: see 'ip link'" - \
+	dev-add ifindex=9999
+ok "device 0 is refused" refused ENODEV "No such device: see 'ip link'" - dev-add ifindex=0
+for request in dev-add dev-del dev-get; do
+	ok "$request of no device is refused" \
+		refused EINVAL "No device is named: give one" missing:1 $request
+done
+ok "dev-del of a device not added is refused" \
+	refused ENOENT "The device is not added: see 'inaconf dev show'" - dev-del ifindex=1
+ok "dev-get of a device not added is refused" \
+	refused ENOENT "The device is not added: see 'inaconf dev show'" 1 dev-get ifindex=1
+skip "a device that takes no hook is refused: The device takes no ingress hook" \
+	"only a kernel out of memory says so"
+ok "no device has come or gone" unchanged
+ok "a device is removed" nlclient dev-del ifindex="$d0"
+ok "none is left" objects dev-get 0
+ip link add d1 type dummy
+nlclient dev-add ifindex="$(ifindex d1)" >/dev/null
+ok "a second device is shown" objects dev-get 1
+ip link del d1
+ok "the hook goes with its device" objects dev-get 0
+
+# Counters.
+names()
+{
+	grep -o '"[a-z_]*"' "$(dirname "$0")/../kmod/stats.h" | tr -d '"'
+}
+counters()
+{
+	nlclient stats-get "$@" | sed -n 's/^counter\.\(.*\)=0$/\1/p'
+}
+ok "the namespace has every counter" test "$(counters)" = "$(names)"
+ok "a job has every counter" test "$(counters job=1000)" = "$(names)"
+ok "counters of an unknown job are refused" \
+	refused ENOENT "No such job: see 'inaconf job show'" 1 stats-get job=9
+
+# Events.
+nlclient job-add id=30 capacity=10 >/dev/null
+background events.log nlclient listen 10 60000
+listener=$!
+wait_for 20 grep -q listening "$_dir/events.log"
+on m nlclient job-add id=77 capacity=10 >/dev/null
+{
+	nlclient job-add id=31 capacity=10
+	nlclient job-add id=31 capacity=10
+	nlclient tree-set job=31 parent=10.9.1.1
+	nlclient tree-set job=31 workers=1
+	nlclient dev-add ifindex="$d0"
+	nlclient dev-del ifindex="$d0"
+	devtest "attach 31" "wait open 5000"
+	nlclient job-del id=31
+} >/dev/null
+ok "there was an event for each change" finish "$listener"
+ok "the events say what happened, here and in order" diff "$_dir/events.log" - <<-END
+	listening
+	event type=0 job=31 text=job 31 added
+	event type=2 job=31 addr=10.9.1.1 text=job 31 tree set: has a parent, 0 children, 1 local workers
+	event type=2 job=31 text=job 31 tree set: root, 0 children, 1 local workers
+	event type=3 ifindex=$d0 text=device d0 added
+	event type=4 ifindex=$d0 text=device d0 removed
+	event type=9 job=31 workers=1 text=job 31 worker 0 attached: 1 of 1
+	event type=11 job=31 round=0 epoch=1 workers=1 text=job 31 epoch 1 opened: 1 workers, from round 0
+	event type=10 job=31 text=job 31 worker 0 left: 0 of 1
+	event type=12 job=31 reason=4 epoch=1 text=job 31 epoch 1 closed: worker left (::)
+	event type=1 job=31 text=job 31 deleted
+END
+
+# Who may.
+for request in "job-add id=40 capacity=10" "job-del id=30" "tree-set job=30 workers=1" \
+	"dev-add ifindex=$d0" "dev-del ifindex=$d0"; do
+	# shellcheck disable=SC2086 # a request
+	ok "nobody may not ${request%% *}" \
+		test "$("${nobody[@]}" nlclient $request)" = "error EPERM"
+	# shellcheck disable=SC2086 # a request
+	ok "root of another user namespace may not ${request%% *}" \
+		test "$(unshare -Ur nlclient $request)" = "error EPERM"
+done
+ok "none of them did" test "$(nlclient job-get id=30 | grep -c ^id=30)/$(nlclient job-get dump | grep -c ^id=40)" = 1/0
+for request in "job-get id=30" "job-get dump" "tree-get dump" "dev-get dump" stats-get; do
+	# shellcheck disable=SC2086 # a request
+	ok "nobody may look at ${request%% *}" "${nobody[@]}" nlclient $request
+done
+ok "a user may configure a namespace of his own" "${nobody[@]}" unshare -Urn bash -ec '
+	ip link set lo up
+	nlclient job-add id=30 capacity=10
+	nlclient tree-set job=30 workers=1
+	nlclient dev-add ifindex=1
+	nlclient job-get id=30 | grep -qx id=30
+	nlclient job-del id=30'
+
+# Memory: 400000 elements are 1.6 MB a round, for the sums and for each worker.
+set_limit()
+{
+	echo "$2" >"$params/$1"
+}
+no_memory="Not enough memory for the sums: lower capacity or depth, or raise max_job_mb and max_total_mb"
+nlclient job-add id=50 capacity=400000 depth=1 >/dev/null
+nlclient job-add id=51 capacity=400000 depth=1 >/dev/null
+nlclient tree-set job=50 child=10.9.1.1 >/dev/null
+memory=$(nlclient job-get id=50 | sed -n 's/^memory=//p')
+ok "an aggregator's memory is counted" test "$memory" -ge 1600000 -a "$memory" -lt 2200000
+set_limit max_total_mb 3
+ok "a job above the total is refused" refused ENOMEM "$no_memory" - \
+	tree-set job=51 child=10.9.1.1
+ok "it holds nothing" shows job-get id=51 memory=0
+ok "it has no tree" refused ENOENT "The job has no tree here: use 'inaconf tree set'" - \
+	tree-get job=51
+nlclient job-del id=50 >/dev/null
+ok "once the other job is gone there is room" \
+	wait_for 10 nlclient tree-set job=51 child=10.9.1.1
+ok "a tree with workers counts their arrays, too" refused ENOMEM "$no_memory" - \
+	tree-set job=51 child=10.9.1.1 workers=1
+set_limit max_total_mb 0
+nlclient job-del id=51 >/dev/null
+nlclient job-add id=52 capacity=200000 depth=1 >/dev/null
+set_limit max_job_mb 1
+ok "a job above its limit is refused" refused ENOMEM "$no_memory" - tree-set job=52 workers=1
+ok "it holds nothing either" shows job-get id=52 memory=0
+ok "an aggregator of that job is within it" nlclient tree-set job=52 child=10.9.1.1
+set_limit max_job_mb 8
+ok "a higher limit lets the job in" nlclient tree-set job=52 workers=1
+ok "it holds nothing until a worker comes" wait_for 10 shows job-get id=52 memory=0
+set_limit max_job_mb 1
+ok "a worker above a limit that was lowered is refused" devtest "attach 52 = ENOMEM"
+ok "a refused worker leaves nothing behind" shows job-get id=52 memory=0
+set_limit max_job_mb 0
+ok "without the limit the worker attaches" devtest "attach 52" "wait open 5000" \
+	"submit 0 200000" "wait 0 20000"
+nlclient job-del id=52 >/dev/null
+
+# Memory cgroups: 2000000 elements, two rounds: 16 MB of sums, 16 MB a worker.
+cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+if [[ ! $cgroup ]]; then
+	cgroup=$_dir/cgroup
+	mkdir "$cgroup"
+	mount -t cgroup2 none "$cgroup"
+fi
+in_group()
+{
+	# shellcheck disable=SC2016 # of the inner shell
+	bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$@"
+}
+charged()
+{
+	test "$(cat "$group/memory.current")" "$@"
+}
+if echo +memory >"$cgroup/cgroup.subtree_control" 2>/dev/null; then
+	group=$cgroup/ina-$_tag
+	mkdir "$group"
+	nlclient job-add id=60 capacity=2000000 depth=2 >/dev/null
+	nlclient tree-set job=60 workers=1 >/dev/null
+	in_group devtest "attach 60" pause >"$_dir/charged.log" 2>&1 &
+	_pids+=($!)
+	wait_for 30 grep -q '^pid' "$_dir/charged.log"
+	ok "a worker's arrays and the sums are charged to its cgroup" charged -gt 32000000
+	kill "$(sed -n 's/^pid //p' "$_dir/charged.log")"
+	ok "its arrays are given back when it has ended" wait_for 10 charged -lt 24000000
+	nlclient job-del id=60 >/dev/null
+	ok "the sums are given back when the job is deleted" wait_for 10 charged -lt 8000000
+	nlclient job-add id=60 capacity=2000000 depth=2 >/dev/null
+	nlclient tree-set job=60 workers=1 >/dev/null
+	echo 8M >"$group/memory.max"
+	ok "a worker above its cgroup's limit is refused, not killed" \
+		in_group devtest "attach 60 = ENOMEM"
+	ok "it leaves no memory behind" shows job-get id=60 memory=0
+	ok "it is not attached" shows job-get id=60 attached=0
+	echo max >"$group/memory.max"
+	ok "with a higher limit it attaches" in_group devtest "attach 60"
+	nlclient job-del id=60 >/dev/null
+	wait_for 10 rmdir "$group"
+else
+	skip "memory is charged to the worker's cgroup" "the memory controller is not available"
+fi
+[[ $cgroup != "$_dir/cgroup" ]] || umount "$cgroup"
+
+# Every reason in the source stands in this file.
+texts()
+{
+	python3 - "$0" "$(dirname "$0")"/../kmod/*.c <<-'END'
+		import re, sys
+		known = open(sys.argv[1]).read()
+		texts = []
+		for name in sys.argv[2:]:
+		    source = open(name).read()
+		    for call in re.findall(r'NL_SET_ERR_MSG\w*\((.*?)\);', source, re.S):
+		        texts += re.findall(r'"(.*?)"', call)
+		missing = [text for text in texts if text not in known]
+		print(len(texts), "texts, missing:", missing)
+		sys.exit(bool(missing) or len(texts) < 20)
+	END
+}
+ok "every reason the kernel can give is in this test" texts
+
+ns_del m
+ok "the module unloads" wait_for 20 unload
+ok "the limits can be given when it is loaded" load max_job_mb=1 max_total_mb=2
+ok "they are in force" test "$(cat $params/max_job_mb)/$(cat $params/max_total_mb)" = 1/2
+nlclient job-add id=52 capacity=200000 depth=1 >/dev/null
+ok "a job above them is refused" refused ENOMEM "$no_memory" - tree-set job=52 workers=1
+ok "the module unloads again" wait_for 20 unload
+done_testing
