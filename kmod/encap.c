@@ -135,6 +135,7 @@ static struct ina_port *ina_encap_find(const struct ina_net *inet, __be16 port)
  * @port: the port
  *
  * Context: any, under RCU.
+ * Return: whether a job of the namespace uses it.
  */
 bool ina_encap_has_port(const struct ina_net *inet, __be16 port)
 {

@@ -28,6 +28,8 @@ static const char * const ina_event_reasons[] = {
 /**
  * ina_event_reason() - a reason in words
  * @reason: enum ina_reason, may be out of range
+ *
+ * Return: a text that is never freed.
  */
 const char *ina_event_reason(u32 reason)
 {

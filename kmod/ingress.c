@@ -133,6 +133,7 @@ static unsigned int ina_ingress_hook(void *priv, struct sk_buff *skb,
  * @ifindex: the device
  *
  * Context: process, RTNL is held.
+ * Return: its entry, or NULL.
  */
 struct ina_dev *ina_ingress_find(struct ina_net *inet, u32 ifindex)
 {

@@ -66,6 +66,7 @@ int ina_job_check(const struct ina_job_config *config,
  *
  * FNV-1a over the big-endian numbers, the same on every machine.
  * Context: any.
+ * Return: the hash.
  */
 u64 ina_job_hash(const struct ina_job_config *config)
 {
@@ -102,6 +103,7 @@ struct ina_job *ina_job_find(struct ina_net *inet, u32 id)
  * @job: the job
  *
  * Context: any.
+ * Return: @job.
  */
 struct ina_job *ina_job_get(struct ina_job *job)
 {

@@ -22,6 +22,8 @@
 /**
  * ina_member_is_open() - can rounds run
  * @node: the node; its lock is held
+ *
+ * Return: whether workers may submit.
  */
 bool ina_member_is_open(const struct ina_node *node)
 {
@@ -132,6 +134,7 @@ void ina_member_close(struct ina_node *node, const struct ina_blame *blame)
  * @node: the node; its lock is held
  *
  * Nobody is further than the window, and a new epoch starts above all.
+ * Return: the first round nobody can have used.
  */
 u64 ina_member_floor(const struct ina_node *node)
 {
@@ -496,6 +499,8 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 /**
  * ina_member_waiting() - is an answer outstanding that must be asked for again
  * @node: the node; its lock is held
+ *
+ * Return: whether the clock has to tick fast.
  */
 bool ina_member_waiting(const struct ina_node *node)
 {

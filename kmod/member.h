@@ -29,6 +29,7 @@ bool ina_member_is_open(const struct ina_node *node);
  * @node: the node
  *
  * Context: any; who sees an epoch sees its members and base.
+ * Return: both numbers in one word.
  */
 static inline u64 ina_member_epoch_era(const struct ina_node *node)
 {

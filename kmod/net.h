@@ -36,6 +36,8 @@ extern unsigned int ina_net_id;
 /**
  * ina_net() - our state of a namespace
  * @net: the namespace
+ *
+ * Return: the state.
  */
 static inline struct ina_net *ina_net(const struct net *net)
 {

@@ -25,6 +25,8 @@
  * @info: the request
  * @attr: the attribute
  * @fallback: value if it is absent
+ *
+ * Return: the number.
  */
 u32 ina_nl_u32(struct genl_info *info, int attr, u32 fallback)
 {

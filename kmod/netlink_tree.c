@@ -246,6 +246,8 @@ static size_t ina_nl_tree_size(void)
 /**
  * ina_nl_tree_get_start() - a dump of trees begins
  * @cb: the dump; each of its messages has room for a whole node
+ *
+ * Return: 0.
  */
 int ina_nl_tree_get_start(struct netlink_callback *cb)
 {

@@ -110,6 +110,8 @@ static u32 ina_node_slot_size(u16 contributors)
  * ina_node_memory() - bytes a node needs, without its workers' contributions
  * @config: the job
  * @contributors: children and local workers
+ *
+ * Return: bytes.
  */
 u64 ina_node_memory(const struct ina_job_config *config, u16 contributors)
 {

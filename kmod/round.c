@@ -44,6 +44,8 @@ static struct ina_round *ina_round_entry(struct ina_node *node, u64 round)
 /**
  * ina_round_held() - fragments whose result this node holds
  * @round: the round
+ *
+ * Return: how many.
  */
 u32 ina_round_held(const struct ina_round *round)
 {
@@ -53,6 +55,8 @@ u32 ina_round_held(const struct ina_round *round)
 /**
  * ina_round_overflow() - was an element saturated
  * @round: the round
+ *
+ * Return: true if so.
  */
 bool ina_round_overflow(const struct ina_round *round)
 {

@@ -113,6 +113,8 @@ int ina_slot_missing(struct ina_slot *slot, const struct ina_tag *tag,
  * ina_tag_newer() - does a tag come after another
  * @a: one
  * @b: the other
+ *
+ * Return: true if @a comes after @b.
  */
 static inline bool ina_tag_newer(const struct ina_tag *a,
 				 const struct ina_tag *b)
@@ -126,6 +128,8 @@ static inline bool ina_tag_newer(const struct ina_tag *a,
  * ina_tag_equal() - are two tags the same
  * @a: one
  * @b: the other
+ *
+ * Return: true if they are.
  */
 static inline bool ina_tag_equal(const struct ina_tag *a,
 				 const struct ina_tag *b)

@@ -51,6 +51,8 @@ static const char * const ina_stats_names[INA_STAT_MAX] = {
 /**
  * ina_stats_name() - name of a counter, as users see it
  * @stat: which
+ *
+ * Return: the name.
  */
 const char *ina_stats_name(enum ina_stat stat)
 {
@@ -63,6 +65,7 @@ const char *ina_stats_name(enum ina_stat stat)
  * @stat: which
  *
  * Context: any; a snapshot, other CPUs go on counting.
+ * Return: the sum.
  */
 u64 ina_stats_sum(const struct ina_stats __percpu *stats, enum ina_stat stat)
 {

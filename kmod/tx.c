@@ -28,6 +28,8 @@
 /**
  * ina_tx_size() - bytes of a full fragment as an IP packet
  * @node: the node
+ *
+ * Return: bytes.
  */
 unsigned int ina_tx_size(const struct ina_node *node)
 {

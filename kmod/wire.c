@@ -156,6 +156,8 @@ u64 ina_wire_round(u32 wire, u64 base)
  * ina_wire_frags() - fragments of a round
  * @length: elements of the round
  * @fragment: elements of a full fragment
+ *
+ * Return: how many.
  */
 u32 ina_wire_frags(u32 length, u32 fragment)
 {
@@ -167,6 +169,8 @@ u32 ina_wire_frags(u32 length, u32 fragment)
  * @length: elements of the round
  * @fragment: elements of a full fragment
  * @frag: which, below ina_wire_frags()
+ *
+ * Return: how many.
  */
 u32 ina_wire_count(u32 length, u32 fragment, u32 frag)
 {

@@ -43,6 +43,8 @@ static struct ina_ctl_round *ina_worker_round(struct ina_worker *worker,
  * ina_worker_is_active() - has it submitted a round that has not ended
  * @worker: who; the node's lock is held
  * @round: which
+ *
+ * Return: true if so.
  */
 bool ina_worker_is_active(struct ina_worker *worker, u64 round)
 {
@@ -74,6 +76,8 @@ static void ina_worker_ack(struct ina_worker *worker)
 /**
  * ina_worker_settled() - may its result memory be used for another epoch
  * @worker: who; the node's lock is held
+ *
+ * Return: true if so.
  */
 bool ina_worker_settled(const struct ina_worker *worker)
 {
@@ -417,6 +421,7 @@ static bool ina_worker_unread(struct ina_worker *worker)
  * @worker: who; it has been put on the wait queue
  *
  * Context: process.
+ * Return: EPOLL* bits.
  */
 __poll_t ina_worker_poll(struct ina_worker *worker)
 {

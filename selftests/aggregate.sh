@@ -100,10 +100,15 @@ start()
 # ended: all that were started end well; else what they said is shown.
 ended()
 {
-	local pids=("${started[@]}")
+	local pids=("${started[@]}") n
 	started=()
 	finish "${pids[@]}" && return
-	tail -n 3 "$_dir"/perf-*
+	grep -H . "$_dir"/perf-*
+	for n in "${nodes[@]}"; do
+		conf "$n" stats show job 7 | sed "s/^/$n/"
+	done
+	echo "softnet: processed dropped squeezed"
+	awk '{ print $1, $2, $3 }' /proc/net/softnet_stat
 	return 1
 }
 
@@ -113,7 +118,8 @@ sums()
 	start "$1" "$2" --elements "$3" --rounds "$4" "${@:5}" && ended
 }
 
-# Nothing was lost, refused or failed, but for packets that outlive an epoch.
+# Nothing was lost, refused or failed, but for packets that cross a change of
+# the membership.
 clean()
 {
 	local n name bad=0
@@ -121,7 +127,7 @@ clean()
 		local -A now=() whole=()
 		counters "$n" "$1" now
 		counters "$n" - whole
-		unset 'now[drop_epoch]' 'now[drop_window]' 'whole[drop_job]'
+		unset 'now[drop_epoch]' 'now[drop_window]' 'now[drop_instance]' 'whole[drop_job]'
 		for name in "${!now[@]}"; do
 			[[ $name =~ ^(drop_|tx_drop|tx_route|rounds_failed|count_wrong) ]] || continue
 			((now[$name] + ${whole[$name]:-0} > 0)) || continue
@@ -228,6 +234,7 @@ flat 7
 for length in $(full "1 255 256 257 1000 65537" "1 257") "$capacity"; do
 	ok "three workers sum $length elements" sums 7 "w0 w1 w2" "$length" "$rounds"
 done
+job_add 7 capacity "$capacity"
 two_levels 7
 ok "four workers below two aggregators" sums 7 "w0 w1 w2 w3" "$capacity" "$rounds"
 ok "a clean link loses and refuses nothing" clean 7

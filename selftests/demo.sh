@@ -35,9 +35,10 @@ node()
 	for child; do
 		words+=(child "${addr[$child]}")
 	done
-	on "$name" inaconf job add "$job" capacity "$elements" deadline 100000 &&
-		on "$name" inaconf tree set job "$job" "${words[@]}" ||
-		fail "$name: job $job is not configured"
+	on "$name" inaconf job add "$job" capacity "$elements" deadline 100000 ||
+		fail "$name: job $job is not added"
+	on "$name" inaconf tree set job "$job" "${words[@]}" ||
+		fail "$name: the tree of job $job is not set"
 }
 
 device_bytes()
@@ -88,8 +89,8 @@ load || fail "the module does not load"
 echo "kernel $(uname -r), $(nproc) CPUs: 7 workers, 2 aggregators and a root as namespaces"
 switch_add
 for name in root a1 a2 "${workers[@]}"; do
-	host_add "$name" "${addr[$name]}/24" && on "$name" inaconf dev add eth0 ||
-		fail "namespace $name"
+	host_add "$name" "${addr[$name]}/24" || fail "no namespace $name"
+	on "$name" inaconf dev add eth0 || fail "$name: eth0 is not added"
 done
 
 node 7 root - a1 a2

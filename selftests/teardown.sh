@@ -87,40 +87,40 @@ tree
 
 ok "rounds run through two levels" traffic
 started=$SECONDS
-kill -9 $p1
-ok "the other worker is told that 10.0.0.12 left" failed_with $p0 w0.log "10.0.0.12.*left\|left.*10.0.0.12"
+kill -9 "$p1"
+ok "the other worker is told that 10.0.0.12 left" failed_with "$p0" w0.log "10.0.0.12.*left\|left.*10.0.0.12"
 ok "well before the deadline" test $((SECONDS - started)) -lt $((deadline / 1000))
 ok "no worker is attached any more" wait_for 10 attached w1 0
 
 ok "both can start again" traffic --continue-on-failure
-kill -9 $p1
-wait $p1 2>/dev/null
+kill -9 "$p1"
+wait "$p1" 2>/dev/null
 before=$(counter root 7 rounds_done)
 run 1 --continue-on-failure
 p1=$!
 ok "a restarted worker is taken in and rounds go on" \
 	wait_for 60 at_least root 7 rounds_done $((before + 5))
-stop $p0 $p1
+stop "$p0" "$p1"
 ok "the restarted worker saw no wrong sum" grep -q " 0 wrong" "$_dir/w1.log"
 ok "the surviving worker saw no wrong sum" grep -q " 0 wrong" "$_dir/w0.log"
 
 ok "traffic before a job is deleted" traffic
 on agg inaconf job del 7
 ok "deleting the aggregator's job fails the rounds of its workers" \
-	failed_with $p0 w0.log "failed\|closed\|lost"
-stop $p1
+	failed_with "$p0" w0.log "failed\|closed\|lost"
+stop "$p1"
 on agg inaconf job add 7 capacity "$elements" deadline "$deadline"
 on agg inaconf tree set job 7 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12
 ok "a new aggregator in its place takes over" traffic --continue-on-failure
 ok "a tree with attached workers is not replaced" \
 	bash -c "! ip netns exec $(ns w0) inaconf tree set job 7 parent 10.0.0.2"
-stop $p0 $p1
+stop "$p0" "$p1"
 
 ok "traffic before a namespace is deleted" traffic
 ns_del agg
 ok "deleting the aggregator's namespace fails the rounds of its workers" \
-	failed_with $p0 w0.log "failed\|closed\|lost"
-stop $p1
+	failed_with "$p0" w0.log "failed\|closed\|lost"
+stop "$p1"
 host_add agg 10.0.0.2/24
 on agg inaconf job add 7 capacity "$elements" deadline "$deadline"
 on agg inaconf tree set job 7 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12
@@ -130,7 +130,7 @@ on root ip link del eth0
 ok "the hook goes with its device" \
 	test "$(on root inaconf -j dev show | tr -d '[:space:]')" = "[]"
 ok "rmmod is refused while the device is open" bash -c "! rmmod ina_agg"
-stop $p0 $p1
+stop "$p0" "$p1"
 
 # Packets keep arriving at a node while the module goes.
 python3 - "$(ns w0)" <<'PYTHON' &
@@ -149,7 +149,7 @@ flood=$!
 _pids+=("$flood")
 ok "packets arrive" wait_for 20 at_least agg - rx_udp 50
 ok "the module unloads while packets arrive" wait_for 20 unload
-stop $flood
+stop "$flood"
 ok "it loads again" load
 ok "and unloads" unload
 done_testing

@@ -18,14 +18,16 @@ touch "$work/MAINTAINERS"
 cp "$top/Documentation/netlink/specs/ina.yaml" "$work/Documentation/netlink/specs/"
 
 generate() { # mode header|source file
+	local raw
+	raw=$work/$(basename "$3")
 	(cd "$work" && /usr/bin/python3 "$ksrc/tools/net/ynl/ynl-gen-c.py" \
 		--spec Documentation/netlink/specs/ina.yaml \
-		--mode "$1" "--$2" -o "$work/$(basename "$3")")
+		--mode "$1" "--$2" -o "$raw")
 	# The group table belongs to the family, which netlink.c defines.
-	sed '/^static const struct genl_multicast_group/,/^};/d' \
-		"$work/$(basename "$3")" | cat -s > "$3"
+	sed '/^static const struct genl_multicast_group/,/^};/d' "$raw" |
+		cat -s > "$out/$3"
 }
 
-generate uapi header "$out/uapi/linux/ina.h"
-generate kernel header "$out/kmod/netlink_gen.h"
-generate kernel source "$out/kmod/netlink_gen.c"
+generate uapi header uapi/linux/ina.h
+generate kernel header kmod/netlink_gen.h
+generate kernel source kmod/netlink_gen.c

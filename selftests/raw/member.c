@@ -114,8 +114,11 @@ static void raw_hear_epoch(struct raw *raw, struct raw_child *child, const struc
 			   const struct ina_epoch_hdr *epoch)
 {
 	if (be64toh(epoch->instance) != child->instance ||
-	    ntohl(epoch->generation) != child->generation)
+	    ntohl(epoch->generation) != child->generation ||
+	    (child->heard && (int32_t)(ntohl(hdr->seq) - child->heard_seq) <= 0))
 		return;
+	child->heard = true;
+	child->heard_seq = ntohl(hdr->seq);
 	if (!epoch->workers && raw->round.running && !raw->careless)
 		raw_die("closed %s", raw_reason(ntohl(epoch->reason)));
 	if (ntohl(hdr->epoch) != child->epoch)

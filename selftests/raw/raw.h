@@ -80,13 +80,14 @@ struct raw_options {
 /**
  * struct raw_child - one leaf
  * @got: fragments of the round whose result has come, a byte each
- * @heard: the epoch as last announced
+ * @heard: an EPOCH has come, the last with @heard_seq
  */
 struct raw_child {
 	int fd;
 	uint16_t index;
 	bool welcomed;
 	bool open;
+	bool heard;
 	uint64_t instance;
 	uint32_t generation;
 	uint32_t token;
@@ -94,6 +95,7 @@ struct raw_child {
 	uint32_t members;
 	uint32_t members_token;
 	uint32_t seq;
+	uint32_t heard_seq;
 	uint64_t base;
 	uint64_t acked;
 	uint8_t *got;

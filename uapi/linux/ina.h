@@ -43,6 +43,7 @@ enum ina_node_state {
 
 /**
  * enum ina_reason - Why a round failed, a join was refused or an epoch closed.
+ * @INA_REASON_NONE: no reason
  * @INA_REASON_DEADLINE: the round did not end within the deadline of the job
  * @INA_REASON_COUNT: the result does not count every worker exactly once
  * @INA_REASON_LENGTH: contributors disagree on the number of elements
@@ -72,7 +73,20 @@ enum ina_reason {
 
 /**
  * enum ina_event_type - What an event tells.
+ * @INA_EVENT_TYPE_JOB_ADDED: a job was added
+ * @INA_EVENT_TYPE_JOB_DELETED: a job was deleted
+ * @INA_EVENT_TYPE_TREE_SET: a node got its place in the tree
+ * @INA_EVENT_TYPE_DEV_ADDED: a device got the ingress hook
+ * @INA_EVENT_TYPE_DEV_DELETED: a device lost the ingress hook
+ * @INA_EVENT_TYPE_CHILD_JOINED: the subtree of a child is complete
+ * @INA_EVENT_TYPE_CHILD_LEFT: the subtree of a child is not complete any more
+ * @INA_EVENT_TYPE_CHILD_REFUSED: a child was refused
  * @INA_EVENT_TYPE_REFUSED: the parent refused this node
+ * @INA_EVENT_TYPE_WORKER_ATTACHED: a local worker attached
+ * @INA_EVENT_TYPE_WORKER_LEFT: a local worker left
+ * @INA_EVENT_TYPE_EPOCH_OPENED: rounds can run
+ * @INA_EVENT_TYPE_EPOCH_CLOSED: no new rounds until the members are complete
+ * @INA_EVENT_TYPE_ROUND_FAILED: a round failed on this node
  * @INA_EVENT_TYPE_OVERFLOW: a completed round holds saturated elements
  */
 enum ina_event_type {

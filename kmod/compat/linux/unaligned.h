@@ -5,7 +5,7 @@
 
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#if KERNEL_VERSION(6, 12, 0) > LINUX_VERSION_CODE
 #include <asm/unaligned.h>
 #else
 #include_next <linux/unaligned.h>
