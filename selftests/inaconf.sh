@@ -54,7 +54,7 @@ ifindex=$(ip -o link show eth0 | cut -d: -f1)
 
 # Empty.
 for object in job tree dev; do
-	ok "there is no $object at first" prints "" $object show
+	ok "there is no $object at first" silent $object show
 	ok "no $object is an empty array in JSON" json "it == []" $object show
 done
 
