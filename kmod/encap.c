@@ -160,7 +160,7 @@ static int ina_encap_open(struct net *net, struct ina_port *port, int family,
 
 	err = udp_sock_create(net, &config, sock);
 	if (!err)
-		setup_udp_tunnel_sock(net, *sock, &tunnel);
+		ina_udp_tunnel_setup(net, *sock, &tunnel);
 	return err;
 }
 
@@ -181,7 +181,7 @@ static struct ina_port *ina_encap_create(struct ina_net *inet, __be16 number)
 	list_add_rcu(&port->list, &inet->ports);
 	return port;
 release:
-	udp_tunnel_sock_release(port->sock[0]);
+	ina_udp_tunnel_release(port->sock[0]);
 free:
 	kfree(port);
 	return ERR_PTR(err);
@@ -230,7 +230,7 @@ void ina_encap_put(struct ina_job *job)
 	if (--port->users)
 		return;
 	list_del_rcu(&port->list);
-	udp_tunnel_sock_release(port->sock[1]);
-	udp_tunnel_sock_release(port->sock[0]);
+	ina_udp_tunnel_release(port->sock[1]);
+	ina_udp_tunnel_release(port->sock[0]);
 	kfree_rcu(port, rcu);
 }

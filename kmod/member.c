@@ -272,7 +272,7 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 	child->announce = false;
 	blame.reason = restarted || !join->reason ? INA_REASON_CHILD_LOST :
 		       be16_to_cpu(join->reason);
-	if (!restarted)
+	if (!restarted && memchr_inv(join->culprit, 0, sizeof(join->culprit)))
 		memcpy(&blame.culprit, join->culprit, sizeof(join->culprit));
 	if (!was && !child->workers)
 		return;
