@@ -422,7 +422,7 @@ for request in "job-add id=40 capacity=10" "job-del id=30" "tree-set job=30 work
 	ok "root of another user namespace may not ${request%% *}" \
 		test "$(unshare -Ur nlclient $request)" = "error EPERM"
 done
-ok "none of them did" test "$(nlclient job-get id=30 | grep -c ^id=30)/$(nlclient job-get dump | grep -c ^id=40)" = 1/0
+ok "none of them did" test "$(nlclient job-get id=30 | grep -cx id=30)/$(nlclient job-get dump | grep -cx id=40)" = 1/0
 for request in "job-get id=30" "job-get dump" "tree-get dump" "dev-get dump" stats-get; do
 	# shellcheck disable=SC2086 # a request
 	ok "nobody may look at ${request%% *}" "${nobody[@]}" nlclient $request
