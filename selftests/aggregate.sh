@@ -29,9 +29,11 @@ conf()
 job_del()
 {
 	local n
+	[[ ${there[$1]:-} ]] || return
 	for n in "${nodes[@]}"; do
-		conf "$n" job del "$1" 2>/dev/null
+		conf "$n" job del "$1"
 	done
+	there[$1]=
 }
 
 # job_add JOB [OPTION...]: on all nodes, in place of what was there.
@@ -40,6 +42,7 @@ job_add()
 	local id=$1 n
 	shift
 	job_del "$id"
+	there[$id]=y
 	for n in "${nodes[@]}"; do
 		conf "$n" job add "$id" "$@" || return
 	done
@@ -138,11 +141,11 @@ clean()
 	return "$bad"
 }
 
-# through ENTRY: it alone has brought packets to every node of two levels.
+# through ENTRY: it alone has brought packets to a node of each kind.
 through()
 {
 	local n e grown
-	for n in "${nodes[@]}"; do
+	for n in root a0 w0; do
 		local -A now=()
 		counters "$n" - now
 		for e in rx_hook rx_udp rx_ip; do
@@ -161,7 +164,7 @@ through()
 mark()
 {
 	local n e
-	for n in "${nodes[@]}"; do
+	for n in root a0 w0; do
 		local -A now=()
 		counters "$n" - now
 		for e in rx_hook rx_udp rx_ip; do
@@ -218,7 +221,7 @@ never()
 	! grep "$@"
 }
 
-declare -A base=()
+declare -A base=() there=()
 started=()
 rounds=$(full 5 2)
 load
