@@ -107,6 +107,7 @@ struct ina_worker *ina_worker_attach(struct ina_net *inet,
 	struct ina_worker *worker;
 	struct ina_node *node;
 	struct ina_job *job;
+	bool fresh;
 	int err;
 
 	mutex_lock(&inet->lock);
@@ -122,13 +123,17 @@ struct ina_worker *ina_worker_attach(struct ina_net *inet,
 	err = -EBUSY;
 	if (READ_ONCE(node->attached) == node->nworkers)
 		goto fail;
+	fresh = !node->sums.addr;
 	err = ina_node_alloc(node);
 	if (err)
 		goto fail;
 	worker = ina_worker_alloc(node);
 	err = PTR_ERR_OR_ZERO(worker);
-	if (err)
+	if (err) {
+		if (fresh)
+			ina_node_unalloc(node);
 		goto fail;
+	}
 	err = ina_worker_enter(node, worker);
 	mutex_unlock(&inet->lock);
 	if (err) {

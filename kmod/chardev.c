@@ -219,7 +219,7 @@ static int ina_chardev_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!worker)
 		return -ENOTCONN;
-	if (!(vma->vm_flags & VM_SHARED))
+	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;

@@ -38,6 +38,16 @@ static int ina_nl_children(struct genl_info *info, struct ina_tree *tree)
 	return 0;
 }
 
+static bool ina_nl_is_host(const struct in6_addr *addr)
+{
+	__be32 v4 = addr->s6_addr32[3];
+
+	if (ipv6_addr_v4mapped(addr))
+		return !ipv4_is_zeronet(v4) && !ipv4_is_multicast(v4) &&
+		       !ipv4_is_lbcast(v4);
+	return !ipv6_addr_any(addr) && !ipv6_addr_is_multicast(addr);
+}
+
 /* An address that can be a peer, or none. */
 static int ina_nl_address(struct genl_info *info, int attr,
 			  struct in6_addr *addr)
@@ -45,7 +55,7 @@ static int ina_nl_address(struct genl_info *info, int attr,
 	if (!info->attrs[attr])
 		return 0;
 	*addr = nla_get_in6_addr(info->attrs[attr]);
-	if (!ipv6_addr_any(addr) && !ipv6_addr_is_multicast(addr))
+	if (ina_nl_is_host(addr))
 		return 0;
 	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr],
 			    "Not the address of a host: give a unicast address");
@@ -58,7 +68,7 @@ static int ina_nl_child_check(const struct ina_tree *tree, u16 index,
 	const struct in6_addr *addr = &tree->children[index];
 	u16 i;
 
-	if (ipv6_addr_any(addr) || ipv6_addr_is_multicast(addr)) {
+	if (!ina_nl_is_host(addr)) {
 		NL_SET_ERR_MSG(extack,
 			       "A child is not a host: give unicast addresses");
 		return -EINVAL;

@@ -125,6 +125,18 @@ u64 ina_node_memory(const struct ina_job_config *config, u16 contributors)
 }
 
 /**
+ * ina_node_unalloc() - undo ina_node_alloc()
+ * @node: the node; it has had no epoch since, so nobody has used them
+ */
+void ina_node_unalloc(struct ina_node *node)
+{
+	WRITE_ONCE(node->tx.ring, NULL);
+	ina_region_free(&node->sums);
+	ina_region_free(&node->queue);
+	ina_region_free(&node->slots);
+}
+
+/**
  * ina_node_alloc() - allocate sums, slots and the send ring
  * @node: the node; may have them already
  *
@@ -178,9 +190,7 @@ static void ina_node_free_peers(struct ina_node *node)
 /* Last reference gone. Context: process. */
 static void ina_node_free(struct ina_node *node)
 {
-	ina_region_free(&node->sums);
-	ina_region_free(&node->queue);
-	ina_region_free(&node->slots);
+	ina_node_unalloc(node);
 	kvfree(node->children);
 	ina_job_put(node->job);
 	kfree_rcu(node, rcu);
@@ -291,18 +301,18 @@ static int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 	u16 i;
 
 	node->local = tree->local;
-	if (!node->root)
-		err = ina_node_check_path(node, &tree->parent, extack);
-	for (i = 0; i < tree->nchildren && !err; i++)
-		err = ina_node_check_path(node, &tree->children[i], extack);
-	if (err)
-		return err;
 	if (!ipv6_addr_any(&node->local) &&
 	    !ina_node_is_local(node->net, &node->local)) {
 		NL_SET_ERR_MSG(extack,
 			       "The local address is not configured here: add it to a device first");
 		return -EADDRNOTAVAIL;
 	}
+	if (!node->root)
+		err = ina_node_check_path(node, &tree->parent, extack);
+	for (i = 0; i < tree->nchildren && !err; i++)
+		err = ina_node_check_path(node, &tree->children[i], extack);
+	if (err)
+		return err;
 	if (ina_node_child_find(node, &node->local) >= 0 ||
 	    (!node->root && ipv6_addr_equal(&node->local, &node->parent.addr))) {
 		NL_SET_ERR_MSG(extack,

@@ -269,6 +269,7 @@ void ina_node_kick(struct ina_node *node);
 void ina_node_tick(struct ina_node *node);
 void ina_node_tick_in(struct ina_node *node, unsigned int ms);
 int ina_node_alloc(struct ina_node *node);
+void ina_node_unalloc(struct ina_node *node);
 u64 ina_node_memory(const struct ina_job_config *config, u16 contributors);
 int ina_node_child_find(const struct ina_node *node,
 			const struct in6_addr *addr);

@@ -23,6 +23,7 @@
 #include "tx.h"
 
 #define INA_TX_SNDBUF	(128 * 1024)
+#define INA_TX_INFLIGHT	64	/* packets that fill it, however small */
 #define INA_TX_BUSY	0
 
 /**
@@ -242,6 +243,9 @@ static struct sk_buff *ina_tx_alloc(struct ina_node *node, unsigned int len)
 	}
 	skb_reserve(skb, head);
 	skb_put(skb, len);
+	/* Queues on the way count packets: let small ones weigh as much. */
+	skb->truesize = max_t(unsigned int, skb->truesize,
+			      INA_TX_SNDBUF / INA_TX_INFLIGHT);
 	skb_set_owner_w(skb, node->tx.sock->sk);
 	return skb;
 }

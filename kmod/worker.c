@@ -313,6 +313,15 @@ int ina_worker_submit(struct ina_worker *worker,
 	return err;
 }
 
+/* Was this round submitted, and is it still on the control page? */
+static bool ina_worker_knows(struct ina_worker *worker, u64 round)
+{
+	struct ina_ctl_round *c = ina_worker_round(worker, round);
+
+	return round < worker->next && c->round == round &&
+	       c->state != INA_ROUND_IDLE;
+}
+
 /* Has what the process waits for come? 0 no, 1 yes, or a negative errno. */
 static int ina_worker_ended(struct ina_worker *worker, u64 round)
 {
@@ -324,8 +333,7 @@ static int ina_worker_ended(struct ina_worker *worker, u64 round)
 		ret = -ENODEV;
 	else if (round == INA_WAIT_OPEN)
 		ret = node->open;
-	else if (round >= worker->next ||
-		 ina_worker_round(worker, round)->round != round)
+	else if (!ina_worker_knows(worker, round))
 		ret = -EINVAL;
 	else
 		ret = !ina_worker_is_active(worker, round);
@@ -392,7 +400,8 @@ int ina_worker_release(struct ina_worker *worker, u64 round)
 	int err = 0;
 
 	spin_lock_bh(&node->lock);
-	if (round >= worker->next) {
+	if (round >= worker->next ||
+	    ina_worker_round(worker, round)->state == INA_ROUND_IDLE) {
 		err = -EINVAL;
 	} else if (ina_worker_is_active(worker, round)) {
 		err = -EBUSY;
