@@ -7,7 +7,7 @@
 #   w1 .12 --+-- switch --+-- a1 .3      10.0.0.0/24, fd00::/64
 #   w2 .13 --+            +-- root .1
 #   w3 .14 --+
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
 nodes=(root a0 a1 w0 w1 w2 w3)
@@ -94,7 +94,7 @@ start()
 	read -ra where <<<"$2"
 	shift 2
 	for n in "${where[@]}"; do
-		launch "$n" "perf-$id-$n-$rank" ina-perf --job "$id" --rank $rank "$@"
+		spawn "$n" "perf-$id-$n-$rank" ina-perf --job "$id" --rank $rank "$@"
 		started+=($!)
 		rank=$((rank + 1))
 	done
@@ -225,7 +225,7 @@ declare -A base=() there=()
 started=()
 rounds=$(full 5 2)
 load
-switch_add
+switch_add 1500
 for n in "${nodes[@]}"; do
 	host_add "$n" "10.0.0.${number[$n]}/24" "fd00::${number[$n]}/64"
 done
@@ -305,11 +305,11 @@ ok "the same job twice, in clusters apart" ended
 # The contributions of two are taken while the third sleeps.
 job_add 7 capacity 2560 deadline 60000
 flat 7
-launch w0 perf-fast ina-perf --job 7 --rank 0 --rounds 1
+spawn w0 perf-fast ina-perf --job 7 --rank 0 --rounds 1
 started+=($!)
-launch w1 perf-slow ina-perf --job 7 --rank 1 --rounds 1 --delay "$(full 4000 15000)"
+spawn w1 perf-slow ina-perf --job 7 --rank 1 --rounds 1 --delay "$(full 4000 15000)"
 started+=($!)
-launch w2 perf-third ina-perf --job 7 --rank 2 --rounds 1
+spawn w2 perf-third ina-perf --job 7 --rank 2 --rounds 1
 started+=($!)
 ok "the contributions of the fast workers are taken" wait_for 10 reached root 7 rx_data 20
 ok "before the slow one has sent anything" test "$(counter w1 7 tx_data)" = 0
@@ -320,7 +320,7 @@ deadline=1500
 job_add 7 capacity 20000 deadline $deadline
 flat 7
 for i in 0 1 2; do
-	launch w$i "lossy-$i" ina-perf --job 7 --rank $i --rounds 1M --inflight 1 \
+	spawn w$i "lossy-$i" ina-perf --job 7 --rank $i --rounds 1M --inflight 1 \
 		--continue-on-failure --timeout $((deadline * 2))
 	started+=($!)
 done

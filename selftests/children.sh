@@ -4,7 +4,7 @@
 # program speaks for: every element of every sum is checked by every child.
 #
 #   leaves (10.1.0.1, 10.1.0.2, ...) -- switch -- root (10.0.0.1)
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
 # run_children N ELEMENTS ROUNDS [OPTION...]
@@ -21,7 +21,7 @@ run_children()
 }
 
 load
-switch_add
+switch_add 1500
 host_add root 10.0.0.1/24
 leaves_add leaves 10.0.0.2 root 10.1.0.0/16
 on root inaconf dev add eth0

@@ -87,7 +87,7 @@ allreduce()
 
 load || fail "the module does not load"
 echo "kernel $(uname -r), $(nproc) CPUs: 7 workers, 2 aggregators and a root as namespaces"
-switch_add
+switch_add 1500
 for name in root a1 a2 "${workers[@]}"; do
 	host_add "$name" "${addr[$name]}/24" || fail "no namespace $name"
 	on "$name" inaconf dev add eth0 || fail "$name: eth0 is not added"

@@ -490,7 +490,7 @@ static int step_pause(char **word)
 	printf("pid %d\n", (int)getpid());
 	fflush(stdout);
 	while (pause() < 0 && errno == EINTR)
-		continue;
+		;
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 #
 #   leaves (10.1.0.1, ...) --+
 #   w0 (10.0.0.11) ----------+-- switch -- root (10.0.0.1)
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
 # leaves COUNT OPTION...: they run a round each time, 1000 elements unless said.
@@ -67,7 +67,7 @@ miscount_reaches_worker()
 	on w0 inaconf job del 7
 	on w0 inaconf job add 7 capacity 2000
 	on w0 inaconf tree set job 7 parent 10.0.0.1
-	launch w0 miscount ina-perf --job 7 --rank 1 --elements 1000 --rounds 1
+	spawn w0 miscount ina-perf --job 7 --rank 1 --elements 1000 --rounds 1
 	worker=$!
 	says '^failed 0 count 3 2 ' leaves 1 --workers-lie 2
 	wait "$worker"
@@ -82,13 +82,13 @@ leave()
 }
 
 load
-switch_add
+switch_add 1500
 host_add root 10.0.0.1/24
 host_add w0 10.0.0.11/24
 leaves_add leaves 10.0.0.2 root 10.1.0.0/16
 on root inaconf dev add eth0
 on w0 inaconf dev add eth0
-launch root events inaconf monitor
+spawn root events inaconf monitor
 root_of root 7 3 capacity 2000
 
 ok "a forged configuration is refused by name" says '^refused hash$' leaves 1 --hash 0x1234
@@ -101,13 +101,13 @@ ok "a node that is no child is refused" says '^refused unknown-child$' \
 
 on w0 inaconf job add 7 capacity 2000
 on w0 inaconf tree set job 7 parent 10.0.0.1
-launch w0 stranger ina-perf --job 7 --timeout 20000
+spawn w0 stranger ina-perf --job 7 --timeout 20000
 ok "a real node that is no child knows why" wait_for 10 child_reason w0 unknown-child
 stop $!
 on root inaconf job del 7
 on root inaconf job add 7 capacity 3000
 on root inaconf tree set job 7 child 10.0.0.11
-launch w0 forged ina-perf --job 7 --timeout 20000
+spawn w0 forged ina-perf --job 7 --timeout 20000
 ok "a real node of another configuration knows why" wait_for 10 child_reason w0 hash
 stop $!
 

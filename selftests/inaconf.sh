@@ -5,7 +5,7 @@
 # refused, 2 words that make no sense.
 #
 #   n: eth0 (10.0.0.1/24)     m: empty
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 # All of it happens in a network namespace of the test's own: n.
 [[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
 . "$(dirname "$0")/lib.sh"

@@ -66,9 +66,19 @@ full()
 	[[ ${INA_SIZE:-full} == full ]] && echo "$1" || echo "$2"
 }
 
+# load_with PARAMETER...: the module and what it needs.
+load_with()
+{
+	local need
+	need=$(modinfo -F depends "$INA_KO" | tr , ' ')
+	# shellcheck disable=SC2086 # a list of modules
+	[[ -z $need ]] || modprobe -a $need || return 1
+	insmod "$INA_KO" "$@"
+}
+
 load()
 {
-	insmod "$INA_KO" "$@"
+	load_with max_job_mb=0 # the default
 }
 
 unload()
@@ -103,9 +113,10 @@ ns_del()
 	ip netns del "$(ns "$1")"
 }
 
+# switch_add MTU
 switch_add()
 {
-	_mtu=${1:-1500}
+	_mtu=$1
 	ns_add sw
 	on sw ip link add bridge0 mtu "$_mtu" type bridge
 	on sw ip link set bridge0 up
@@ -154,9 +165,9 @@ finish()
 # counter NAME JOB|- COUNTER
 counter()
 {
-	local job=()
-	[[ $2 == - ]] || job=(job "$2")
-	on "$1" inaconf stats show "${job[@]}" all | awk -v name="$3" \
+	local of=()
+	[[ $2 == - ]] || of=(job "$2")
+	on "$1" inaconf stats show "${of[@]}" all | awk -v name="$3" \
 		'$1 == name { print $2; found = 1 } END { exit !found }'
 }
 
@@ -188,14 +199,6 @@ _cleanup()
 	rm -rf "$_dir"
 }
 trap _cleanup EXIT
-
-# The plan and the exit status; the last line of every test.
-done_testing()
-{
-	echo "1..$_cases"
-	((_cases > 0 && _failed == 0))
-	exit
-}
 
 # leaves_add NAME ADDRESS NEXT PREFIX: a host to whom every address of PREFIX
 # belongs; NEXT is told the way. For rawnode, which speaks for many children.
@@ -233,25 +236,15 @@ has()
 	done
 }
 
-# launch NAME LOG COMMAND...: like spawn, but $! is the command itself, not a
-# shell around it, so that it can be killed.
-launch()
-{
-	local name=$1 log=$2
-	shift 2
-	ip netns exec "$(ns "$name")" "$@" >"$_dir/$log" 2>&1 &
-	_pids+=($!)
-}
-
 # counters NAME JOB|- ARRAY: all of them into an associative array, at once.
 counters()
 {
 	local -n _into=$3
-	local name value job=()
-	[[ $2 == - ]] || job=(job "$2")
+	local name value of=()
+	[[ $2 == - ]] || of=(job "$2")
 	while read -r name value; do
-		[[ ! $value =~ ^[0-9]+$ ]] || _into[$name]=$value
-	done < <(inaconf -n "$(ns "$1")" stats show "${job[@]}" all)
+		[[ ! $value =~ ^[0-9]+$ ]] || _into["$name"]=$value
+	done < <(inaconf -n "$(ns "$1")" stats show "${of[@]}" all)
 }
 
 # reached NAME JOB|- COUNTER VALUE: at_least, with less work.
@@ -260,4 +253,12 @@ reached()
 	local -A now=()
 	counters "$1" "$2" now
 	((${now[$3]:-0} >= $4))
+}
+
+# The plan and the exit status; the last line of every test.
+done_testing()
+{
+	echo "1..$_cases"
+	((_cases > 0 && _failed == 0))
+	exit
 }

@@ -6,7 +6,7 @@
 #
 #   n: job 7 (1 worker), job 8 (2 workers), job 9 (no tree), job 10 (2 workers,
 #      a deadline of 200 ms)
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 # All of it happens in a network namespace of the test's own: n.
 [[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
 . "$(dirname "$0")/lib.sh"

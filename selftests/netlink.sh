@@ -5,7 +5,7 @@
 # events, and the bounds of the memory.
 #
 #   n: d0 (10.9.0.1/16, fd09::1/64)     m: nothing but jobs
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 # All of it happens in a network namespace of the test's own: n.
 [[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
 . "$(dirname "$0")/lib.sh"
@@ -540,7 +540,7 @@ ok "every reason the kernel can give is in this test" texts
 
 ns_del m
 ok "the module unloads" wait_for 20 unload
-ok "the limits can be given when it is loaded" load max_job_mb=1 max_total_mb=2
+ok "the limits can be given when it is loaded" load_with max_job_mb=1 max_total_mb=2
 ok "they are in force" test "$(cat $params/max_job_mb)/$(cat $params/max_total_mb)" = 1/2
 nlclient job-add id=52 capacity=200000 depth=1 >/dev/null
 ok "a job above them is refused" refused ENOMEM "$no_memory" - tree-set job=52 workers=1

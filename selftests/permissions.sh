@@ -4,7 +4,7 @@
 # the rule we ship says what its comment says.
 #
 #   n: job 7 (root of its tree, one worker)
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
 rules=$(dirname "$0")/../userlib/udev/60-ina.rules

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 load
-switch_add
+switch_add 1500
 host_add root 10.0.0.1/24
 host_add w0 10.0.0.11/24
 host_add w1 10.0.0.12/24

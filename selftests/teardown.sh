@@ -4,6 +4,7 @@
 # module. Nothing hangs, nobody gets a wrong sum, those who stay are told why.
 #
 #   w0 w1 --- agg --- root        job 7, workers run without end
+# shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
 elements=$(full 50000 5000)
@@ -24,7 +25,7 @@ tree()
 
 hosts()
 {
-	switch_add
+	switch_add 1500
 	host_add root 10.0.0.1/24
 	host_add agg 10.0.0.2/24
 	host_add w0 10.0.0.11/24

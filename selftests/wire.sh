@@ -6,7 +6,7 @@
 #   leaves (10.1.0.1, ...) --+-- switch --+-- hook (10.0.0.1): ingress hook
 #                                         +-- sock (10.0.0.3): UDP socket only
 #                                         +-- bare (10.0.0.4): IP protocol 253
-# shellcheck disable=SC2119,SC2317 # load takes what it likes; ok calls the functions
+# shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
 declare -A address=([hook]=10.0.0.1 [sock]=10.0.0.3 [bare]=10.0.0.4)
@@ -123,7 +123,7 @@ fuzzed()
 }
 
 load
-switch_add
+switch_add 1500
 for node in hook sock bare; do
 	host_add $node "${address[$node]}/24"
 done
