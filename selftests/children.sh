@@ -28,12 +28,14 @@ on root inaconf dev add eth0
 
 elements=$(full 5000 600)
 rounds=$(full 3 1)
-for n in 1 2 17 33 64 256; do
-	ok "$n children: every sum is exact" run_children $n "$elements" "$rounds"
+for n in $(full "1 2 17 33 64 256" "1 33 256"); do
+	ok "$n children: every sum is exact" run_children "$n" "$elements" "$rounds"
 done
 ok "33 children send super-packets" run_children 33 "$elements" "$rounds" --gso
 ok "17 children in any order, a third of it twice" \
 	run_children 17 "$elements" "$rounds" --reorder --duplicate 30
+[[ $INA_SIZE == full ]] || done_testing
+
 ok "2 children send the largest round" run_children 2 20000 "$rounds"
 ok "3 children send a single element" run_children 3 1 "$rounds"
 ok "a child too many is refused by name" \
