@@ -6,6 +6,8 @@
 #   w1 (10.0.0.12) --+-- switch -- root (10.0.0.1)
 . "$(dirname "$0")/lib.sh"
 
+elements=$(full 100k 5k)
+
 load
 switch_add 1500
 host_add root 10.0.0.1/24
@@ -13,23 +15,17 @@ host_add w0 10.0.0.11/24
 host_add w1 10.0.0.12/24
 for n in root w0 w1; do
 	on $n inaconf dev add eth0
-	on $n inaconf job add 7 capacity 100k
+	on $n inaconf job add 7 capacity "$elements"
 done
 on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
 on w0 inaconf tree set job 7 parent 10.0.0.1
 on w1 inaconf tree set job 7 parent 10.0.0.1
 
-spawn w0 w0.log ina-perf --job 7 --rank 0 --rounds 20 --elements 100k
+spawn w0 w0.log ina-perf --job 7 --rank 0 --rounds 20 --elements "$elements"
 p0=$!
-spawn w1 w1.log ina-perf --job 7 --rank 1 --rounds 20 --elements 100k
+spawn w1 w1.log ina-perf --job 7 --rank 1 --rounds 20 --elements "$elements"
 p1=$!
-ok "two workers sum 20 rounds of 100000 elements" finish $p0 $p1
-log w0.log | sed 's/^/# /'
-log w1.log | sed 's/^/# /'
-on root inaconf tree show | sed 's/^/# /'
-on root inaconf stats show job 7 | sed 's/^/# /'
-on w0 inaconf stats show job 7 | sed 's/^/# /'
-on root inaconf stats show | sed 's/^/# /'
+ok "two workers sum 20 rounds of $elements elements" finish "$p0" "$p1"
 ok "nothing was dropped" test "$(counter root 7 drop_duplicate)" = 0
 ns_del w0
 ns_del w1

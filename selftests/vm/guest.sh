@@ -102,9 +102,9 @@ plain_verdict()
 guest_check_leaks()
 {
 	local control=/sys/kernel/debug/kmemleak
-	[[ -w $control ]] || return 0
+	# Off on the kernel's command line, it refuses to scan.
+	[[ -w $control ]] && echo scan >"$control" 2>/dev/null || return 0
 	echo "kmemleak" >"$results/running"
-	echo scan >"$control"
 	sleep 6
 	echo scan >"$control"
 	cat "$control" >"$results/kmemleak.log"
