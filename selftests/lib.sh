@@ -92,11 +92,15 @@ ns()
 }
 
 # on NAME COMMAND...: run it in a namespace of ours.
+# Programs that can enter it themselves spare the new mount namespace.
 on()
 {
-	local name=$1
-	shift
-	ip netns exec "$(ns "$name")" "$@"
+	local name=ina-$_tag-$1 program=$2
+	shift 2
+	case $program in
+	inaconf | ip) "$program" -n "$name" "$@" ;;
+	*) ip netns exec "$name" "$program" "$@" ;;
+	esac
 }
 
 ns_add()

@@ -70,12 +70,9 @@ test_debug()
 	((!${#rest[@]})) || test_boot debug --kernel debug --size small --append kmemleak=off "${rest[@]}"
 }
 
-# Two VMs at a time, one of them on the slow debug kernel: a test is mostly one
-# thread, and there are two CPUs. The second one's report comes after the first's.
 test_default()
 {
 	local -a full small stock
-	local log=$INA_BUILD/log/debug.log pid
 	# shellcheck disable=SC2046 # a list of names
 	mapfile -t full < <(test_pick $("$here/tests.sh" list full))
 	# shellcheck disable=SC2046 # a list of names
@@ -89,14 +86,9 @@ test_default()
 		say "the runner itself"
 		"$here/selftest.sh" "$total" || echo "fail runner exit status $?" >>"$total"
 	fi
-	((!${#small[@]})) || "$here/kernel.sh" debug >/dev/null
-	make -s -C "$INA_TOP" programs
-	test_debug "${small[@]}" >"$log" 2>&1 &
-	pid=$!
 	((!${#full[@]})) || test_boot fast --kernel fast --size full "${full[@]}"
+	((!${#small[@]})) || test_debug "${small[@]}"
 	((!${#stock[@]})) || test_boot stock --kernel stock --size full "${stock[@]}"
-	((!${#small[@]})) || tail -n +1 -f --pid="$pid" "$log"
-	wait "$pid"
 }
 
 test_matrix()
