@@ -32,6 +32,7 @@ static void ina_control_fill_join(const struct ina_node *node,
 				  struct ina_control *c)
 {
 	c->pkt.type = INA_TYPE_JOIN;
+	c->pkt.epoch = ina_member_last_epoch(node);
 	c->pkt.index = INA_INDEX_NONE;
 	c->body.join = (struct ina_join_hdr){
 		.instance = cpu_to_be64(node->instance),
@@ -139,12 +140,13 @@ static bool ina_control_next_up(struct ina_node *node, struct ina_control *c)
 	c->peer = &node->parent;
 	if (ina_control_next_fail(node, c))
 		return true;
-	if (node->send_join) {
-		node->send_join = false;
-		ina_control_fill_join(node, c);
-	} else if (node->send_ack) {
+	/* What is held first: a node that leaves is not asked any more. */
+	if (node->send_ack) {
 		node->send_ack = false;
 		ina_control_fill_ack(node, c);
+	} else if (node->send_join) {
+		node->send_join = false;
+		ina_control_fill_join(node, c);
 	} else {
 		return false;
 	}
@@ -204,7 +206,7 @@ static void ina_control_flush_child(struct ina_node *node, u16 index)
  */
 void ina_control_flush(struct ina_node *node)
 {
-	unsigned long failed[BITS_TO_LONGS(INA_DEPTH_MAX)] = {};
+	struct ina_tag told[INA_DEPTH_MAX] = {};
 	struct ina_control c;
 	bool more;
 	u32 i;
@@ -221,14 +223,16 @@ void ina_control_flush(struct ina_node *node)
 	spin_lock_bh(&node->lock);
 	for (i = 0; i < node->job->config.depth; i++)
 		if (node->rounds[i].tell_down)
-			__set_bit(i, failed);
+			told[i] = node->rounds[i].tag;
 	spin_unlock_bh(&node->lock);
 	for (i = 0; i < node->nchildren; i++) {
 		ina_control_flush_child(node, i);
 		cond_resched();
 	}
+	/* Unless the entry has gone to another round meanwhile. */
 	spin_lock_bh(&node->lock);
-	for_each_set_bit(i, failed, node->job->config.depth)
-		node->rounds[i].tell_down = false;
+	for (i = 0; i < node->job->config.depth; i++)
+		if (ina_tag_equal(&told[i], &node->rounds[i].tag))
+			node->rounds[i].tell_down = false;
 	spin_unlock_bh(&node->lock);
 }

@@ -175,8 +175,9 @@ static struct ina_port *ina_encap_create(struct ina_net *inet, __be16 number)
 	err = ina_encap_open(inet->net, port, AF_INET, &port->sock[0]);
 	if (err)
 		goto free;
+	/* IPv6 may be switched off. */
 	err = ina_encap_open(inet->net, port, AF_INET6, &port->sock[1]);
-	if (err)
+	if (err && err != -EAFNOSUPPORT)
 		goto release;
 	list_add_rcu(&port->list, &inet->ports);
 	return port;
@@ -230,7 +231,8 @@ void ina_encap_put(struct ina_job *job)
 	if (--port->users)
 		return;
 	list_del_rcu(&port->list);
-	ina_udp_tunnel_release(port->sock[1]);
+	if (port->sock[1])
+		ina_udp_tunnel_release(port->sock[1]);
 	ina_udp_tunnel_release(port->sock[0]);
 	kfree_rcu(port, rcu);
 }

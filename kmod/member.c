@@ -146,16 +146,33 @@ u64 ina_member_floor(const struct ina_node *node)
 	return floor;
 }
 
+/**
+ * ina_member_last_epoch() - highest epoch the subtree has seen
+ * @node: the node; its lock is held
+ *
+ * Return: its number, 0 if none.
+ */
+u32 ina_member_last_epoch(const struct ina_node *node)
+{
+	u32 epoch = node->epoch;
+	int i;
+
+	for (i = 0; i < node->nchildren; i++)
+		epoch = max(epoch, node->children[i].last_epoch);
+	return epoch;
+}
+
 /* Does a round that is complete here still have to reach somebody? */
 static bool ina_member_busy(const struct ina_node *node)
 {
+	u64 needed = ina_round_lowest(node);
 	const struct ina_round *entry;
 	u32 i;
 
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
 		if (entry->tag.era == node->era && entry->complete &&
-		    !entry->failed && entry->tag.round >= node->base &&
+		    !entry->failed && entry->tag.round >= needed &&
 		    time_before(jiffies, entry->deadline))
 			return true;
 	}
@@ -168,7 +185,7 @@ static bool ina_member_busy(const struct ina_node *node)
  */
 void ina_member_open_try(struct ina_node *node)
 {
-	u32 epoch = node->epoch + 1;
+	u32 epoch = ina_member_last_epoch(node) + 1;
 
 	lockdep_assert_held(&node->lock);
 	if (!node->root || node->open || !node->subtree ||
@@ -176,7 +193,7 @@ void ina_member_open_try(struct ina_node *node)
 		return;
 	/* A root that restarts should not repeat its former numbers. */
 	if (!node->epoch)
-		epoch = max_t(u32, ktime_get_real_seconds(), 1);
+		epoch = max_t(u32, ktime_get_real_seconds(), epoch);
 	ina_member_open(node, epoch, node->subtree, node->subtree_token,
 			ina_member_floor(node));
 }
@@ -195,6 +212,8 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 	node->change = *blame;
 	node->welcomed = false;
 	node->send_join = !node->root;
+	/* Who went needs nothing any more. */
+	ina_round_advance(node);
 	ina_member_open_try(node);
 	ina_node_kick(node);
 	ina_node_tick(node);
@@ -249,7 +268,7 @@ static void ina_member_refuse(struct ina_node *node, struct ina_child *child,
 
 /* Take over what a child says of its subtree. */
 static void ina_member_update(struct ina_node *node, struct ina_child *child,
-			      const struct ina_join_hdr *join)
+			      const struct ina_join_hdr *join, u32 epoch)
 {
 	u64 instance = be64_to_cpu(join->instance);
 	u32 generation = be32_to_cpu(join->generation);
@@ -266,7 +285,10 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 	child->workers = child->refused ? 0 : be32_to_cpu(join->workers);
 	child->token = child->workers ? be32_to_cpu(join->token) : 0;
 	child->floor = be64_to_cpu(join->floor);
-	child->acked = U64_MAX;
+	child->last_epoch = epoch;
+	/* What it held is gone; one that goes on may still need a result. */
+	if (restarted)
+		child->acked = U64_MAX;
 	child->epoch_heard = 0;
 	child->heard_open = false;
 	child->announce = false;
@@ -301,6 +323,11 @@ void ina_member_rx_join(struct ina_node *node, const struct ina_pkt *pkt,
 	int index = ina_node_child_find(node, from);
 	struct ina_child *child;
 
+	/* Numbers no node has. */
+	if (!join->instance || be64_to_cpu(join->floor) > S64_MAX) {
+		ina_stats_inc(node->job->stats, INA_STAT_DROP_INSTANCE);
+		return;
+	}
 	if (index < 0) {
 		ina_stats_inc(node->job->stats, INA_STAT_JOINS_REFUSED);
 		ina_tx_stranger(node, from, join);
@@ -309,7 +336,7 @@ void ina_member_rx_join(struct ina_node *node, const struct ina_pkt *pkt,
 	child = &node->children[index];
 	spin_lock_bh(&node->lock);
 	ina_member_refuse(node, child, ina_member_refusal(node, join));
-	ina_member_update(node, child, join);
+	ina_member_update(node, child, join, pkt->epoch);
 	child->welcome = true;
 	ina_node_kick(node);
 	spin_unlock_bh(&node->lock);
@@ -377,7 +404,9 @@ void ina_member_rx_welcome(struct ina_node *node, const struct ina_pkt *pkt)
 
 	spin_lock_bh(&node->lock);
 	if (reason == INA_REASON_CHILD_LOST) {
-		if (node->welcomed && node->subtree)
+		/* One sent before the parent heard our JOIN may come late. */
+		if (node->welcomed && node->subtree &&
+		    time_after(jiffies, node->welcomed_at + HZ / 20))
 			ina_member_rejoin(node);
 		goto unlock;
 	}
@@ -392,6 +421,11 @@ void ina_member_rx_welcome(struct ina_node *node, const struct ina_pkt *pkt)
 			       node->job->config.id, &node->parent.addr,
 			       ina_event_reason(reason));
 	node->refused = reason;
+	if (!node->welcomed) {
+		/* Perhaps of a new parent, which counts its EPOCHs anew. */
+		node->heard_generation = node->generation - 1;
+		node->welcomed_at = jiffies;
+	}
 	node->welcomed = !reason;
 	node->index = pkt->index;
 	ina_worker_refused(node);
@@ -422,7 +456,7 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 {
 	const struct ina_epoch_hdr *epoch = pkt->body;
 	struct ina_blame blame = {
-		.reason = be32_to_cpu(epoch->reason),
+		.reason = be32_to_cpu(epoch->reason) ?: INA_REASON_PARENT_LOST,
 		.culprit = node->parent.addr,
 	};
 
@@ -443,6 +477,8 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	}
 	/* Closed, or another one: then the closing of ours was lost. */
 	ina_member_close(node, &blame);
+	if (epoch->workers)
+		ina_round_fail_all(node, &blame);
 	ina_member_settle(node);
 	if (epoch->workers && node->subtree &&
 	    be32_to_cpu(epoch->generation) == node->generation)
@@ -530,7 +566,7 @@ void ina_member_repeat(struct ina_node *node)
 	if (!node->root) {
 		node->send_join |= !node->welcomed;
 		/* Also in peace: a parent that restarted asks us to join. */
-		node->send_ack |= node->welcomed && node->subtree && node->epoch;
+		node->send_ack |= node->welcomed && node->subtree;
 	}
 	for (i = 0; i < node->nchildren; i++)
 		if (node->epoch && node->children[i].workers &&

@@ -136,9 +136,11 @@ static int ina_nl_tree_apply(struct ina_net *inet, struct ina_job *job,
 	node = ina_node_create(job, tree, extack);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	rcu_assign_pointer(job->node, node);
+	/* The old one says farewell before the new one can be heard. */
+	RCU_INIT_POINTER(job->node, NULL);
 	if (old)
 		ina_node_destroy(old);
+	rcu_assign_pointer(job->node, node);
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_TREE_SET,
 			.job = job->config.id, .addr = tree->parent },

@@ -45,6 +45,7 @@ struct ina_peer {
  * @workers: workers of its subtree, 0 unless complete
  * @token: sum of their tokens
  * @floor: rounds below may have been used by its subtree
+ * @last_epoch: highest epoch its subtree has seen
  * @announced: EPOCHs sent to it
  * @epoch_heard: epoch it last acknowledged
  * @heard_open: it took that epoch as open
@@ -60,6 +61,7 @@ struct ina_child {
 	u32 workers;
 	u32 token;
 	u64 floor;
+	u32 last_epoch;
 	u32 announced;
 	u32 epoch_heard;
 	bool heard_open;
@@ -183,6 +185,7 @@ struct ina_tx {
  * @closed: why the epoch is closed, told to the children
  * @index: contributor index at the parent
  * @welcomed: the parent has heard @generation
+ * @welcomed_at: jiffies at which it had
  * @refused: enum ina_reason, why the parent refuses
  * @send_join: a JOIN is to be sent
  * @send_ack: an ACK is to be sent
@@ -236,6 +239,7 @@ struct ina_node {
 	struct ina_blame closed;
 	u16 index;
 	bool welcomed;
+	unsigned long welcomed_at;
 	u32 refused;
 	bool send_join;
 	bool send_ack;

@@ -463,8 +463,13 @@ void ina_round_fail_incomplete(struct ina_node *node,
 		ina_round_fail_locked(node, &tag, blame);
 }
 
-/* Lowest round somebody below still needs. */
-static u64 ina_round_lowest(const struct ina_node *node)
+/**
+ * ina_round_lowest() - lowest round somebody below still needs
+ * @node: the node; its lock is held
+ *
+ * Return: its number, U64_MAX if nobody needs any.
+ */
+u64 ina_round_lowest(const struct ina_node *node)
 {
 	u64 lowest = U64_MAX;
 	int i;
@@ -488,6 +493,9 @@ void ina_round_advance(struct ina_node *node)
 
 	lockdep_assert_held(&node->lock);
 	ina_member_settle(node);
+	/* Between epochs nobody may be left to need anything. */
+	if (lowest == U64_MAX && !node->root && !node->open)
+		lowest = node->base + node->job->config.depth;
 	if (lowest == U64_MAX || lowest <= node->acked)
 		return;
 	node->acked = lowest;

@@ -23,6 +23,7 @@ void ina_round_fail_locked(struct ina_node *node, const struct ina_tag *tag,
 void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame);
 void ina_round_fail_incomplete(struct ina_node *node,
 			       const struct ina_blame *blame);
+u64 ina_round_lowest(const struct ina_node *node);
 void ina_round_advance(struct ina_node *node);
 bool ina_round_failed(struct ina_node *node, const struct ina_tag *tag);
 u32 ina_round_held(const struct ina_round *round);

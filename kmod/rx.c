@@ -43,17 +43,37 @@ void ina_rx_exit(void)
 	free_percpu(ina_rx_buffers);
 }
 
+/*
+ * The sender is not the child with its index. It may be one with another, if
+ * the tree was set anew, or none any more: it has to join again to find out.
+ */
+static void ina_rx_misplaced(struct ina_node *node, const struct ina_pkt *pkt,
+			     const struct ina_rx_info *info)
+{
+	int index = ina_node_child_find(node, &info->saddr);
+
+	if (index >= 0)
+		ina_member_stranger(node, &node->children[index]);
+	else if (pkt->type == INA_TYPE_ACK)
+		ina_tx_stranger(node, &info->saddr, NULL);
+}
+
 /* The child with the packet's index, if it is the sender and has joined. */
 static int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
 			const struct ina_rx_info *info,
 			struct ina_child **child)
 {
-	if (pkt->index >= node->nchildren)
+	if (pkt->index >= node->nchildren ||
+	    !ipv6_addr_equal(&node->children[pkt->index].peer.addr,
+			     &info->saddr)) {
+		ina_rx_misplaced(node, pkt, info);
 		return INA_STAT_DROP_SOURCE;
+	}
 	*child = &node->children[pkt->index];
-	if (!ipv6_addr_equal(&(*child)->peer.addr, &info->saddr))
-		return INA_STAT_DROP_SOURCE;
 	if (READ_ONCE((*child)->workers))
+		return 0;
+	/* Who is leaving may still tell what it holds. */
+	if (pkt->type == INA_TYPE_ACK && READ_ONCE((*child)->instance))
 		return 0;
 	ina_member_stranger(node, *child);
 	return INA_STAT_DROP_EPOCH;

@@ -10,6 +10,10 @@
 
 #include "sum.h"
 
+#ifdef __BIG_ENDIAN
+#error "Workers' arrays are taken as little-endian"
+#endif
+
 /**
  * ina_sum_s32_add() - acc += src
  * @acc: sums, in host byte order

@@ -111,6 +111,10 @@ static struct dst_entry *ina_tx_route4(struct ina_node *node,
 	rt = ip_route_output_key(node->net, &fl4);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
+	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+		ip_rt_put(rt);
+		return ERR_PTR(-EACCES);
+	}
 	dst_cache_set_ip4(&peer->dst, &rt->dst, fl4.saddr);
 	return &rt->dst;
 }
@@ -131,6 +135,8 @@ static struct dst_entry *ina_tx_route6(struct ina_node *node,
 	dst = dst_cache_get_ip6(&peer->dst, &saddr);
 	if (dst)
 		return dst;
+	if (ipv6_addr_is_multicast(&peer->addr))
+		return ERR_PTR(-EACCES);
 	dst = ip6_route_output(node->net, NULL, &fl6);
 	if (dst->error) {
 		int err = dst->error;
@@ -282,12 +288,12 @@ int ina_tx_control(struct ina_node *node, struct ina_peer *peer,
 }
 
 /**
- * ina_tx_stranger() - refuse the JOIN of a node that is not a child
+ * ina_tx_stranger() - answer a node that is not a child
  * @node: the node
  * @to: the stranger
- * @join: its JOIN
+ * @join: its JOIN, which is refused, or NULL if it believes to have joined
  *
- * Context: softirq, no lock held. One small answer per JOIN.
+ * Context: softirq, no lock held. One small answer per packet.
  */
 void ina_tx_stranger(struct ina_node *node, const struct in6_addr *to,
 		     const struct ina_join_hdr *join)
@@ -299,9 +305,10 @@ void ina_tx_stranger(struct ina_node *node, const struct in6_addr *to,
 		.index = INA_INDEX_NONE,
 	};
 	struct ina_welcome_hdr welcome = {
-		.instance = join->instance,
-		.generation = join->generation,
-		.reason = cpu_to_be32(INA_REASON_UNKNOWN_CHILD),
+		.instance = join ? join->instance : 0,
+		.generation = join ? join->generation : 0,
+		.reason = cpu_to_be32(join ? INA_REASON_UNKNOWN_CHILD :
+					     INA_REASON_CHILD_LOST),
 	};
 
 	if (dst_cache_init(&peer.dst, GFP_ATOMIC))
@@ -373,7 +380,9 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 	if ((u32)epoch_era != tag->era || ina_round_failed(node, tag))
 		return -ESTALE;
 	length = READ_ONCE(entry->length);
-	if (frag >= ina_wire_frags(length, config->fragment))
+	/* Still its length? */
+	if (ina_round_failed(node, tag) ||
+	    frag >= ina_wire_frags(length, config->fragment))
 		return -ESTALE;
 	pkt = (struct ina_pkt){
 		.type = way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
@@ -508,6 +517,8 @@ void ina_tx_run(struct ina_node *node, int budget)
 
 	do {
 		local_bh_disable();
+		/* Queued before the bit is read: pairs with that below. */
+		smp_mb();
 		if (test_and_set_bit_lock(INA_TX_BUSY, &tx->busy)) {
 			local_bh_enable();
 			return;

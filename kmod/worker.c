@@ -313,6 +313,19 @@ int ina_worker_submit(struct ina_worker *worker,
 	return err;
 }
 
+/* Is an epoch open? Who waits for the next has read the results of the last. */
+static bool ina_worker_opened(struct ina_worker *worker)
+{
+	struct ina_node *node = worker->node;
+
+	if (!node->open && worker->released < worker->next) {
+		worker->released = worker->next;
+		ina_worker_ack(worker);
+		ina_round_advance(node);
+	}
+	return node->open;
+}
+
 /* Was this round submitted, and is it still on the control page? */
 static bool ina_worker_knows(struct ina_worker *worker, u64 round)
 {
@@ -332,27 +345,13 @@ static int ina_worker_ended(struct ina_worker *worker, u64 round)
 	if (node->dead || worker->detached)
 		ret = -ENODEV;
 	else if (round == INA_WAIT_OPEN)
-		ret = node->open;
+		ret = ina_worker_opened(worker);
 	else if (!ina_worker_knows(worker, round))
 		ret = -EINVAL;
 	else
 		ret = !ina_worker_is_active(worker, round);
 	spin_unlock_bh(&node->lock);
 	return ret;
-}
-
-/* Who waits for the next epoch has read the results of this one. */
-static void ina_worker_give_up(struct ina_worker *worker)
-{
-	struct ina_node *node = worker->node;
-
-	spin_lock_bh(&node->lock);
-	if (!node->open && !node->dead && !worker->detached) {
-		worker->released = worker->next;
-		ina_worker_ack(worker);
-		ina_round_advance(node);
-	}
-	spin_unlock_bh(&node->lock);
 }
 
 /**
@@ -374,8 +373,6 @@ int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
 
 	if (wait->flags)
 		return -EINVAL;
-	if (wait->round == INA_WAIT_OPEN)
-		ina_worker_give_up(worker);
 	left = wait_event_interruptible_timeout(node->wait,
 						(ret = ina_worker_ended(worker, wait->round)),
 						timeout);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * /dev/ina: how a worker process takes part in a job. Open it in the network
- * namespace of the node, INA_IOC_ATTACH to a job, map the three areas, write a
+ * /dev/ina: how a worker process takes part in a job. Open it, INA_IOC_ATTACH
+ * to a job of the network namespace the process is in, map the three areas, write a
  * contribution, INA_IOC_SUBMIT, wait, read the result.
  * Documentation/uapi-mmap.rst tells the whole story.
  */

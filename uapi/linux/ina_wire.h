@@ -48,7 +48,8 @@ enum ina_type {
  * @type: enum ina_type
  * @flags: INA_F_*
  * @job: number of the job
- * @epoch: membership the packet belongs to
+ * @epoch: membership the packet belongs to; JOIN: the highest the subtree has
+ *	seen
  * @round: low 32 bits of the round
  * @seq: DATA, RESULT: packets of elements sent before on this hop; EPOCH:
  *	announcements sent before to this child
