@@ -494,7 +494,7 @@ void ina_round_advance(struct ina_node *node)
 	lockdep_assert_held(&node->lock);
 	ina_member_settle(node);
 	/* Between epochs nobody may be left to need anything. */
-	if (lowest == U64_MAX && !node->root && !node->open)
+	if (lowest == U64_MAX && !node->root && !node->open && node->epoch)
 		lowest = node->base + node->job->config.depth;
 	if (lowest == U64_MAX || lowest <= node->acked)
 		return;
