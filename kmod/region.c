@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of jobs. Every byte that grows with a user's numbers comes from
- * here: checked against the limits first, charged to the memory cgroup of the
+ * Memory of jobs. Every byte that grows with the size of a gradient comes
+ * from here: checked against the limits first, charged to the memory cgroup of the
  * task that asks. Context of all functions but ina_region_page(): process.
  */
 #include <linux/atomic.h>
