@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Members come and go and trees are set anew: whoever stays finds back by itself,
+# and does not wait for a deadline to do so.
+#
+#   w0 (10.0.0.11) --+
+#   w1 (10.0.0.12) --+-- switch -- root (10.0.0.1)
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+
+deadline=$(_patience 20)
+
+# run RANK OPTION...: a worker; PID in $!.
+run()
+{
+	local rank=$1
+	shift
+	spawn "w$rank" "w$rank.log" ina-perf --job 7 --rank "$rank" --elements 3000 \
+		--timeout 120000 "$@"
+}
+
+# both OPTION...: both workers to their end.
+both()
+{
+	local p0 p1
+	run 0 "$@"
+	p0=$!
+	run 1 "$@"
+	p1=$!
+	finish "$p0" "$p1" || { log w0.log; log w1.log; false; }
+}
+
+joined()
+{
+	on root inaconf tree show job 7 | grep -q "$1 *joined"
+}
+
+stop()
+{
+	kill "$@"
+	wait "$@"
+}
+
+load
+switch_add 1500
+host_add root 10.0.0.1/24
+host_add w0 10.0.0.11/24
+host_add w1 10.0.0.12/24
+for n in root w0 w1; do
+	on $n inaconf dev add eth0
+	on $n inaconf job add 7 capacity 3000 deadline "${deadline}000"
+done
+on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
+on w0 inaconf tree set job 7 parent 10.0.0.1
+on w1 inaconf tree set job 7 parent 10.0.0.1
+
+run 0 --rounds 5
+p0=$!
+ok "the first worker joins" wait_for 20 joined 10.0.0.11
+on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
+ok "a root set anew before the first epoch gets its child back" \
+	wait_for 20 joined 10.0.0.11
+run 1 --rounds 5
+p1=$!
+ok "and the rounds run when the second comes" finish "$p0" "$p1"
+
+ok "a run" both --rounds 5
+started=$SECONDS
+ok "another right after it" both --rounds 5
+ok "which did not wait for a deadline" test $((SECONDS - started)) -lt $((deadline / 2))
+
+run 0 --rounds 1M --continue-on-failure
+p0=$!
+run 1 --rounds 1M --continue-on-failure
+p1=$!
+before=$(counter root 7 rounds_done)
+ok "rounds run" wait_for 30 at_least root 7 rounds_done $((before + 5))
+on root inaconf tree set job 7 child 10.0.0.12 child 10.0.0.11
+before=$(counter root 7 rounds_done)
+ok "children in another order under a new root go on" \
+	wait_for 30 at_least root 7 rounds_done $((before + 5))
+# 10.0.0.13 is nobody: no epoch opens meanwhile.
+on root inaconf tree set job 7 child 10.0.0.12 child 10.0.0.13
+ok "a child that is none any more is told" \
+	wait_for 30 bash -c "inaconf -n $(ns w0) tree show job 7 | grep -q unknown-child"
+on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
+before=$(counter root 7 rounds_done)
+ok "and is taken back when it is one again" \
+	wait_for 30 at_least root 7 rounds_done $((before + 5))
+ok "the first worker ends well" stop "$p0"
+ok "the second worker ends well" stop "$p1"
+ok "the first worker saw no wrong sum" has " 0 wrong" <<<"$(log w0.log)"
+ok "the second worker saw no wrong sum" has " 0 wrong" <<<"$(log w1.log)"
+done_testing
