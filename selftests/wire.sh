@@ -140,7 +140,7 @@ outside=(ns_drop_short+1 ns_drop_version+1 ns_drop_type+2 ns_drop_flags+1 ns_dro
 craft hook rx_hook 8 "${bad[@]}"
 refusals hook
 ok "hook: each was counted once and came by the hook" \
-	grew "${outside[@]}" drop_source+1 ns_rx_hook+8
+	grew "${outside[@]}" drop_source+1 tx_control+1 ns_rx_hook+8
 # The hook leaves to the socket what names no job of ours.
 craft hook rx_udp 2 job empty
 ok "hook: what names no job of ours is left to the socket" \
@@ -150,26 +150,26 @@ craft sock rx_udp 10 "${bad[@]}" job empty
 ok "sock: an unknown job is refused" by ns_drop_job 1
 outside[0]=ns_drop_short+2
 ok "sock: each was counted once and came by the socket" \
-	grew "${outside[@]}" ns_drop_job+1 drop_source+1 ns_rx_udp+10
+	grew "${outside[@]}" ns_drop_job+1 drop_source+1 tx_control+1 ns_rx_udp+10
 
 craft bare rx_ip 11 "${bad[@]}" job empty nocsum
 ok "bare: an unknown job is refused" by ns_drop_job 1
 ok "bare: a packet without a crc32c is refused" by ns_drop_nocsum 1
 ok "bare: each was counted once and came by IP" \
-	grew "${outside[@]}" ns_drop_job+1 ns_drop_nocsum+1 drop_source+1 ns_rx_ip+11
+	grew "${outside[@]}" ns_drop_job+1 ns_drop_nocsum+1 drop_source+1 tx_control+1 ns_rx_ip+11
 
 craft hook rx_udp 1 nocsum --zero-checksum
 ok "the hook leaves a packet without any checksum to the socket, which refuses it" \
 	grew ns_drop_nocsum+1 ns_rx_udp+1
 craft hook rx_udp 1 sound --zero-checksum
-ok "without a UDP checksum a crc32c will do" grew drop_source+1 ns_rx_udp+1
+ok "without a UDP checksum a crc32c will do" grew drop_source+1 tx_control+1 ns_rx_udp+1
 
 craft hook rx_hook 1 whole
-ok "the hook takes a packet made by hand" grew drop_source+1 ns_rx_hook+1
+ok "the hook takes a packet made by hand" grew drop_source+1 tx_control+1 ns_rx_hook+1
 craft hook rx_udp 1 options
-ok "the hook leaves IP options to the stack" grew drop_source+1 ns_rx_udp+1
+ok "the hook leaves IP options to the stack" grew drop_source+1 tx_control+1 ns_rx_udp+1
 craft hook rx_udp 1 fragments
-ok "the hook leaves IP fragments to the stack" grew drop_source+1 ns_rx_udp+1
+ok "the hook leaves IP fragments to the stack" grew drop_source+1 tx_control+1 ns_rx_udp+1
 craft hook rx_udp 1 udplen
 ok "the hook leaves a UDP length that is not the IP one to the stack" \
 	grew ns_drop_size+1 ns_rx_udp+1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One packet of a kind, nothing else: a sound ACK of a child the node does not
- * have (which the job refuses, once, as drop_source), with one thing wrong.
+ * have (which the job counts once, as drop_source, and answers), with one thing
+ * wrong.
  */
 #include <arpa/inet.h>
 #include <errno.h>
