@@ -51,7 +51,8 @@ traffic()
 	before=$(counter root 7 rounds_done)
 	run 0 "$@"
 	p0=$!
-	run 1 "$@"
+	# Late in each round, so that the other one always waits in one.
+	run 1 --delay 300 "$@"
 	p1=$!
 	wait_for 30 at_least root 7 rounds_done $((before + 3))
 }
