@@ -14,8 +14,8 @@ mkdir -p "$(dirname "$out")"
 tmp=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 
-mkdir "$tmp/root"
-"${VM_CROSS}gcc" -O1 -Wall -static -o "$tmp/root/init" "$here/init.c"
-[[ ! ${3:-} ]] || cp "$3" "$tmp/root/ina_agg.ko"
-(cd "$tmp/root" && find . | cpio --quiet -o -H newc | gzip -1) >"$tmp/cpio"
+mkdir "$tmp/tree"
+"${VM_CROSS}gcc" -O1 -Wall -static -o "$tmp/tree/init" "$here/init.c"
+[[ ! ${3:-} ]] || cp "$3" "$tmp/tree/ina_agg.ko"
+(cd "$tmp/tree" && find . | cpio --quiet -o -H newc | gzip -1) >"$tmp/cpio"
 mv "$tmp/cpio" "$out"
