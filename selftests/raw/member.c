@@ -240,26 +240,20 @@ void raw_join_all(struct raw *raw)
 	raw_wait(raw, raw_all_open, "epoch");
 }
 
-static bool raw_all_welcomed(const struct raw *raw)
-{
-	uint32_t i;
-
-	for (i = 0; i < raw->o.count; i++)
-		if (!raw->child[i].welcomed)
-			return false;
-	return true;
-}
-
-/* The first child says that it goes. */
+/* The first child says that it goes, until its parent has heard it. */
 void raw_leave(struct raw *raw)
 {
+	struct raw_child *child = &raw->child[0];
+	uint64_t end = raw_now_ms() + raw->o.timeout * 1000ULL;
+
 	raw->careless = true;
-	raw->child[0].generation++;
-	raw->child[0].welcomed = false;
+	child->generation++;
+	child->welcomed = false;
 	raw->round.running = false;
-	raw_join_as(raw, &raw->child[0], 0);
-	/* The repetition would join again: one answer must do. */
-	raw_hear(raw, 1000);
-	if (!raw_all_welcomed(raw))
-		raw_die("timeout leave");
+	while (!child->welcomed) {
+		if (raw_now_ms() > end)
+			raw_die("timeout leave");
+		raw_join_as(raw, child, 0);
+		raw_hear(raw, RAW_TICK_MS);
+	}
 }
