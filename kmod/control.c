@@ -5,6 +5,8 @@
  * a stale one. Context: process, the node's work; the node's lock is held to
  * write a packet and dropped to send it.
  */
+#include <linux/jiffies.h>
+
 #include "control.h"
 #include "member.h"
 #include "tx.h"
@@ -25,6 +27,8 @@ struct ina_control {
 		struct ina_epoch_hdr epoch;
 		struct ina_ack_hdr ack;
 		struct ina_fail_hdr fail;
+		struct ina_done_hdr done;
+		u8 missing[INA_GROUP_MAX / 8];
 	} body;
 };
 
@@ -115,6 +119,30 @@ static void ina_control_fill_fail(const struct ina_node *node,
 	       sizeof(c->body.fail.culprit));
 }
 
+/* What a hop has to answer or to ask. Its lock is taken inside the node's. */
+static bool ina_control_next_hop(struct ina_hop *hop, u16 index,
+				 struct ina_control *c)
+{
+	struct ina_hop_answer answer;
+	u32 end;
+
+	c->pkt.index = index;
+	if (ina_hop_next_answer(hop, &c->pkt.epoch, &answer)) {
+		c->pkt.type = answer.lost ? INA_TYPE_GROUP_NACK :
+					    INA_TYPE_GROUP_OK;
+		c->pkt.seq = answer.first;
+		c->pkt.count = answer.count;
+		memcpy(c->body.missing, answer.missing,
+		       sizeof(answer.missing));
+		return true;
+	}
+	if (!ina_hop_done(hop, &c->pkt.epoch, &c->pkt.seq, &end))
+		return false;
+	c->pkt.type = INA_TYPE_DONE;
+	c->body.done.end = cpu_to_be32(end);
+	return true;
+}
+
 /* A failure to tell the parent, if there is one. */
 static bool ina_control_next_fail(struct ina_node *node, struct ina_control *c)
 {
@@ -143,12 +171,13 @@ static bool ina_control_next_up(struct ina_node *node, struct ina_control *c)
 	/* What is held first: a node that leaves is not asked any more. */
 	if (node->send_ack) {
 		node->send_ack = false;
+		node->acked_at = jiffies;
 		ina_control_fill_ack(node, c);
 	} else if (node->send_join) {
 		node->send_join = false;
 		ina_control_fill_join(node, c);
 	} else {
-		return false;
+		return ina_control_next_hop(&node->parent.hop, node->index, c);
 	}
 	return true;
 }
@@ -164,7 +193,8 @@ static bool ina_control_next_down(struct ina_node *node, u16 index,
 	c->peer = &child->peer;
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
-		if (!entry->tell_down || __test_and_set_bit(i, told))
+		if (!entry->tell_down || child->acked > entry->tag.round ||
+		    __test_and_set_bit(i, told))
 			continue;
 		ina_control_fill_fail(node, entry, index, c);
 		return true;
@@ -176,7 +206,7 @@ static bool ina_control_next_down(struct ina_node *node, u16 index,
 		child->announce = false;
 		ina_control_fill_epoch(node, index, c);
 	} else {
-		return false;
+		return ina_control_next_hop(&child->peer.hop, index, c);
 	}
 	return true;
 }

@@ -121,3 +121,21 @@ void ina_event_round_failed(const struct ina_node *node, u64 round,
 			       event.job, round,
 			       ina_event_reason(blame->reason), &event.addr);
 }
+
+/**
+ * ina_event_peer() - a neighbour fell silent or is back
+ * @node: whose neighbour
+ * @peer: which
+ * @type: INA_EVENT_TYPE_PEER_SILENT or INA_EVENT_TYPE_PEER_BACK
+ */
+void ina_event_peer(const struct ina_node *node, const struct ina_peer *peer,
+		    enum ina_event_type type)
+{
+	ina_event_send(node->net, &(struct ina_event){
+			.type = type, .job = node->job->config.id,
+			.addr = peer->addr },
+		       "job %u %s %pI6c %s", node->job->config.id,
+		       peer == &node->parent ? "parent" : "child", &peer->addr,
+		       type == INA_EVENT_TYPE_PEER_BACK ? "answers again" :
+							  "does not answer");
+}

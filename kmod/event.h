@@ -12,6 +12,7 @@ struct genl_family;
 struct net;
 struct ina_blame;
 struct ina_node;
+struct ina_peer;
 
 /**
  * struct ina_event - an event; zero fields are left out of the message
@@ -44,6 +45,8 @@ void ina_event_send(struct net *net, const struct ina_event *event,
 		    const char *fmt, ...);
 void ina_event_round_failed(const struct ina_node *node, u64 round,
 			    const struct ina_blame *blame);
+void ina_event_peer(const struct ina_node *node, const struct ina_peer *peer,
+		    enum ina_event_type type);
 const char *ina_event_reason(u32 reason);
 
 #endif /* _INA_EVENT_H */

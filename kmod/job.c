@@ -3,6 +3,7 @@
  * The job table of a namespace. Context: process, inet->lock held, unless said
  * otherwise.
  */
+#include <linux/log2.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
 
@@ -48,6 +49,12 @@ int ina_job_check(const struct ina_job_config *config,
 			       "Depth is out of range: use 1 to 16 rounds");
 		return -ERANGE;
 	}
+	if (!is_power_of_2(config->group) || config->group < INA_GROUP_MIN ||
+	    config->group > INA_GROUP_MAX) {
+		NL_SET_ERR_MSG(extack,
+			       "Group is out of range: use a power of two from 8 to 2048 packets");
+		return -ERANGE;
+	}
 	if (!config->deadline_ms || config->deadline_ms > 86400000) {
 		NL_SET_ERR_MSG(extack,
 			       "Deadline is out of range: use 1 to 86400000 ms");
@@ -74,7 +81,8 @@ u64 ina_job_hash(const struct ina_job_config *config)
 		cpu_to_be32(INA_WIRE_VERSION), cpu_to_be32(config->id),
 		cpu_to_be32(config->dtype), cpu_to_be32(config->fragment),
 		cpu_to_be32(config->capacity), cpu_to_be32(config->depth),
-		cpu_to_be32(config->deadline_ms), cpu_to_be32(config->encap),
+		cpu_to_be32(config->group), cpu_to_be32(config->deadline_ms),
+		cpu_to_be32(config->encap),
 	};
 	const u8 *byte = (const u8 *)words;
 	u64 hash = 0xcbf29ce484222325ULL;

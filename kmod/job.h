@@ -23,6 +23,7 @@ struct netlink_ext_ack;
  * @fragment: elements in a packet
  * @capacity: most elements in a round
  * @depth: rounds in flight
+ * @group: packets of a hop that are answered together
  * @deadline_ms: after which a round fails
  * @encap: enum ina_encap
  * @port: UDP port
@@ -33,6 +34,7 @@ struct ina_job_config {
 	u32 fragment;
 	u32 capacity;
 	u32 depth;
+	u32 group;
 	u32 deadline_ms;
 	u32 encap;
 	u16 port;

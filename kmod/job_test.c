@@ -10,8 +10,8 @@
 
 static const struct ina_job_config job_test_config = {
 	.id = 7, .dtype = INA_DTYPE_INT32, .fragment = 256,
-	.capacity = 1000000, .depth = 2, .deadline_ms = 10000,
-	.encap = INA_ENCAP_UDP, .port = JOB_TEST_PORT,
+	.capacity = 1000000, .depth = 2, .group = 1024,
+	.deadline_ms = 10000, .encap = INA_ENCAP_UDP, .port = JOB_TEST_PORT,
 };
 
 /* What one number of the configuration may not be. */
@@ -41,6 +41,12 @@ static const struct job_test_refusal job_test_refusals[] = {
 	JOB_TEST_REFUSAL(depth, 0, -ERANGE, "Depth is out of range"),
 	JOB_TEST_REFUSAL(depth, INA_DEPTH_MAX + 1, -ERANGE,
 			 "Depth is out of range"),
+	JOB_TEST_REFUSAL(group, 0, -ERANGE, "Group is out of range"),
+	JOB_TEST_REFUSAL(group, INA_GROUP_MIN / 2, -ERANGE,
+			 "Group is out of range"),
+	JOB_TEST_REFUSAL(group, 1000, -ERANGE, "Group is out of range"),
+	JOB_TEST_REFUSAL(group, INA_GROUP_MAX * 2, -ERANGE,
+			 "Group is out of range"),
 	JOB_TEST_REFUSAL(deadline_ms, 0, -ERANGE, "Deadline is out of range"),
 	JOB_TEST_REFUSAL(deadline_ms, 86400001, -ERANGE,
 			 "Deadline is out of range"),
@@ -95,11 +101,12 @@ static void check__limits(struct kunit *test)
 	struct netlink_ext_ack extack = {};
 	struct ina_job_config least = {
 		.id = 1, .fragment = 1, .capacity = 1, .depth = 1,
-		.deadline_ms = 1, .port = 1,
+		.group = INA_GROUP_MIN, .deadline_ms = 1, .port = 1,
 	};
 	struct ina_job_config most = {
 		.id = U32_MAX, .fragment = INA_FRAGMENT_MAX,
 		.capacity = S32_MAX, .depth = INA_DEPTH_MAX,
+		.group = INA_GROUP_MAX,
 		.deadline_ms = 86400000, .port = U16_MAX,
 	};
 
@@ -113,7 +120,7 @@ static void check__limits(struct kunit *test)
 static void hash__known(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ina_job_hash(&job_test_config),
-			0x3f5080021dcbf8ecULL);
+			0x00d546134d7281f8ULL);
 }
 
 /* Every bit of every number that is hashed makes a difference. */
@@ -125,6 +132,7 @@ static void hash__sensitive(struct kunit *test)
 		offsetof(struct ina_job_config, fragment),
 		offsetof(struct ina_job_config, capacity),
 		offsetof(struct ina_job_config, depth),
+		offsetof(struct ina_job_config, group),
 		offsetof(struct ina_job_config, deadline_ms),
 		offsetof(struct ina_job_config, encap),
 	};

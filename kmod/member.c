@@ -77,8 +77,11 @@ static void ina_member_open(struct ina_node *node, u32 epoch, u32 members,
 	WRITE_ONCE(node->token, token);
 	node->open = true;
 	node->closed = (struct ina_blame){};
-	for (i = 0; i < node->nchildren; i++)
+	ina_hop_reset(&node->parent.hop, epoch);
+	for (i = 0; i < node->nchildren; i++) {
 		node->children[i].acked = base;
+		ina_hop_reset(&node->children[i].peer.hop, epoch);
+	}
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
 			ina_worker_epoch(node->workers[i]);
@@ -566,7 +569,9 @@ void ina_member_repeat(struct ina_node *node)
 	if (!node->root) {
 		node->send_join |= !node->welcomed;
 		/* Also in peace: a parent that restarted asks us to join. */
-		node->send_ack |= node->welcomed && node->subtree;
+		if (node->acked > node->base ||
+		    time_after_eq(jiffies, node->acked_at + HZ))
+			node->send_ack |= node->welcomed && node->subtree;
 	}
 	for (i = 0; i < node->nchildren; i++)
 		if (node->epoch && node->children[i].workers &&

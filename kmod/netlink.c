@@ -84,6 +84,7 @@ int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 		.fragment = ina_nl_u32(info, INA_A_JOB_FRAGMENT, 256),
 		.capacity = ina_nl_u32(info, INA_A_JOB_CAPACITY, 0),
 		.depth = ina_nl_u32(info, INA_A_JOB_DEPTH, 2),
+		.group = ina_nl_u32(info, INA_A_JOB_GROUP, 1024),
 		.deadline_ms = ina_nl_u32(info, INA_A_JOB_DEADLINE, 10000),
 		.encap = ina_nl_u32(info, INA_A_JOB_ENCAP, INA_ENCAP_UDP),
 		.port = attrs[INA_A_JOB_PORT] ?
@@ -145,6 +146,7 @@ static int ina_nl_job_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 	    nla_put_u32(skb, INA_A_JOB_FRAGMENT, config->fragment) ||
 	    nla_put_u32(skb, INA_A_JOB_CAPACITY, config->capacity) ||
 	    nla_put_u32(skb, INA_A_JOB_DEPTH, config->depth) ||
+	    nla_put_u32(skb, INA_A_JOB_GROUP, config->group) ||
 	    nla_put_u32(skb, INA_A_JOB_DEADLINE, config->deadline_ms) ||
 	    nla_put_u32(skb, INA_A_JOB_ENCAP, config->encap) ||
 	    nla_put_u16(skb, INA_A_JOB_PORT, config->port) ||

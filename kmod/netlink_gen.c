@@ -17,6 +17,7 @@ const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_PORT + 1] = {
 	[INA_A_JOB_FRAGMENT] = { .type = NLA_U32, },
 	[INA_A_JOB_CAPACITY] = { .type = NLA_U32, },
 	[INA_A_JOB_DEPTH] = { .type = NLA_U32, },
+	[INA_A_JOB_GROUP] = { .type = NLA_U32, },
 	[INA_A_JOB_DEADLINE] = { .type = NLA_U32, },
 	[INA_A_JOB_ENCAP] = NLA_POLICY_MAX(NLA_U32, 1),
 	[INA_A_JOB_PORT] = { .type = NLA_U16, },

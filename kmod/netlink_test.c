@@ -22,7 +22,7 @@ struct netlink_test_op {
 	bool admin;
 	bool dump;
 	u16 maxattr;
-	struct netlink_test_attr attrs[8];
+	struct netlink_test_attr attrs[9];
 };
 
 static const struct netlink_test_op netlink_test_ops[] = {
@@ -32,6 +32,7 @@ static const struct netlink_test_op netlink_test_ops[] = {
 		{ INA_A_JOB_FRAGMENT, 4, U32_MAX },
 		{ INA_A_JOB_CAPACITY, 4, U32_MAX },
 		{ INA_A_JOB_DEPTH, 4, U32_MAX },
+		{ INA_A_JOB_GROUP, 4, U32_MAX },
 		{ INA_A_JOB_DEADLINE, 4, U32_MAX },
 		{ INA_A_JOB_ENCAP, 4, INA_ENCAP_IP },
 		{ INA_A_JOB_PORT, 2, U32_MAX } } },

@@ -76,7 +76,7 @@ static void ina_node_work(struct work_struct *work)
 
 	ina_control_flush(node);
 	/* Pairs with the release in ina_node_alloc(). */
-	if (smp_load_acquire(&node->tx.ring))
+	if (smp_load_acquire(&node->usable))
 		ina_tx_run(node, INA_TX_BUDGET * 4);
 }
 
@@ -107,21 +107,41 @@ static u32 ina_node_slot_size(u16 contributors)
 }
 
 /**
+ * ina_node_peer() - a neighbour
+ * @node: the node
+ * @index: of a child, or INA_INDEX_NONE for the parent
+ *
+ * Return: the neighbour.
+ */
+struct ina_peer *ina_node_peer(struct ina_node *node, u16 index)
+{
+	return index == INA_INDEX_NONE ? &node->parent :
+					 &node->children[index].peer;
+}
+
+static u32 ina_node_slots(const struct ina_node *node)
+{
+	return node->frags * node->job->config.depth;
+}
+
+static u64 ina_node_hops_size(const struct ina_node *node)
+{
+	return (u64)ina_hop_size(ina_node_slots(node),
+				 node->job->config.group) *
+	       (node->nchildren + 1);
+}
+
+/**
  * ina_node_memory() - bytes a node needs, without its workers' contributions
- * @config: the job
- * @contributors: children and local workers
+ * @node: the node
  *
  * Return: bytes.
  */
-u64 ina_node_memory(const struct ina_job_config *config, u16 contributors)
+u64 ina_node_memory(const struct ina_node *node)
 {
-	u64 slots = (u64)ina_wire_frags(config->capacity, config->fragment) *
-		    config->depth;
-	u64 stride = PAGE_ALIGN((u64)config->capacity * sizeof(s32));
-
-	return stride * config->depth +
-	       PAGE_ALIGN(slots * ina_node_slot_size(contributors)) +
-	       PAGE_ALIGN((slots * 2 + 2) * sizeof(u32));
+	return (u64)node->stride * node->job->config.depth +
+	       PAGE_ALIGN((u64)ina_node_slots(node) * node->slot_size) +
+	       PAGE_ALIGN(ina_node_hops_size(node));
 }
 
 /**
@@ -130,14 +150,26 @@ u64 ina_node_memory(const struct ina_job_config *config, u16 contributors)
  */
 void ina_node_unalloc(struct ina_node *node)
 {
-	WRITE_ONCE(node->tx.ring, NULL);
+	WRITE_ONCE(node->usable, false);
 	ina_region_free(&node->sums);
-	ina_region_free(&node->queue);
+	ina_region_free(&node->hops);
 	ina_region_free(&node->slots);
 }
 
+/* Hand the memory of the hops out. */
+static void ina_node_spread(struct ina_node *node)
+{
+	size_t size = ina_node_hops_size(node) / (node->nchildren + 1);
+	u16 i;
+
+	ina_hop_memory(&node->parent.hop, node->hops.addr);
+	for (i = 0; i < node->nchildren; i++)
+		ina_hop_memory(&node->children[i].peer.hop,
+			       node->hops.addr + (i + 1) * size);
+}
+
 /**
- * ina_node_alloc() - allocate sums, slots and the send ring
+ * ina_node_alloc() - allocate sums, slots and hops
  * @node: the node; may have them already
  *
  * Charged to the caller: the operator for a pure aggregator, the first worker
@@ -147,33 +179,33 @@ void ina_node_unalloc(struct ina_node *node)
 int ina_node_alloc(struct ina_node *node)
 {
 	const struct ina_job_config *config = &node->job->config;
-	u64 slots = (u64)node->frags * config->depth;
-	u64 i;
+	u32 i;
 	int err;
 
 	if (node->sums.addr)
 		return 0;
-	err = ina_region_alloc(&node->slots, node->job, slots * node->slot_size);
+	err = ina_region_alloc(&node->slots, node->job,
+			       (u64)ina_node_slots(node) * node->slot_size);
 	if (err)
 		return err;
-	err = ina_region_alloc(&node->queue, node->job,
-			       (slots * 2 + 2) * sizeof(u32));
+	err = ina_region_alloc(&node->hops, node->job,
+			       ina_node_hops_size(node));
 	if (err)
 		goto free;
 	err = ina_region_alloc(&node->sums, node->job,
 			       (u64)node->stride * config->depth);
 	if (err)
 		goto free;
-	for (i = 0; i < slots; i++) {
+	for (i = 0; i < ina_node_slots(node); i++) {
 		ina_slot_init(ina_node_slot(node, i));
 		cond_resched();
 	}
-	node->tx.size = slots * 2 + 2;
+	ina_node_spread(node);
 	/* Pairs with the acquire in ina_node_work(). */
-	smp_store_release(&node->tx.ring, node->queue.addr);
+	smp_store_release(&node->usable, true);
 	return 0;
 free:
-	ina_region_free(&node->queue);
+	ina_region_free(&node->hops);
 	ina_region_free(&node->slots);
 	return err;
 }
@@ -211,6 +243,7 @@ void ina_node_put(struct ina_node *node)
 static int ina_node_init_peers(struct ina_node *node,
 			       const struct ina_tree *tree)
 {
+	u32 slots = ina_node_slots(node), group = node->job->config.group;
 	int err;
 	u16 i;
 
@@ -220,10 +253,12 @@ static int ina_node_init_peers(struct ina_node *node,
 		return -ENOMEM;
 	node->nchildren = tree->nchildren;
 	node->parent.addr = tree->parent;
+	ina_hop_init(&node->parent.hop, slots, group);
 	err = dst_cache_init(&node->parent.dst, GFP_KERNEL_ACCOUNT);
 	for (i = 0; i < tree->nchildren && !err; i++) {
 		node->children[i].peer.addr = tree->children[i];
 		node->children[i].acked = U64_MAX;
+		ina_hop_init(&node->children[i].peer.hop, slots, group);
 		err = dst_cache_init(&node->children[i].peer.dst,
 				     GFP_KERNEL_ACCOUNT);
 	}
@@ -327,7 +362,7 @@ static int ina_node_reserve(struct ina_node *node,
 			    struct netlink_ext_ack *extack)
 {
 	struct ina_job *job = node->job;
-	u64 size = ina_node_memory(&job->config, node->contributors) +
+	u64 size = ina_node_memory(node) +
 		   (u64)node->nworkers * (PAGE_ALIGN(sizeof(struct ina_ctl)) +
 					  (u64)node->stride *
 					  job->config.depth);

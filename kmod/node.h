@@ -15,6 +15,7 @@
 #include <uapi/linux/ina.h>
 #include <uapi/linux/ina_dev.h>
 
+#include "hop.h"
 #include "job.h"
 #include "region.h"
 #include "slot.h"
@@ -29,12 +30,12 @@ struct socket;
  * struct ina_peer - the other end of a hop
  * @addr: its address, IPv4 mapped into IPv6
  * @dst: cached route; used with bottom halves disabled
- * @seq: packets of elements sent to it; under the sender's busy bit
+ * @hop: what is sent to and received from it
  */
 struct ina_peer {
 	struct in6_addr addr;
 	struct dst_cache dst;
-	u32 seq;
+	struct ina_hop hop;
 };
 
 /**
@@ -93,6 +94,7 @@ struct ina_blame {
  * @frags: fragments of @length
  * @deadline: jiffies at which it fails here
  * @failed: it did; then @blame says why
+ * @heard: the parent said that it failed
  * @complete: all results are held
  * @tell_up: the parent is to be told of the failure
  * @tell_down: the children are to be told of the failure
@@ -106,6 +108,7 @@ struct ina_round {
 	u32 frags;
 	unsigned long deadline;
 	bool failed;
+	bool heard;
 	bool complete;
 	bool tell_up;
 	bool tell_down;
@@ -113,29 +116,20 @@ struct ina_round {
 };
 
 /**
- * struct ina_tx - what waits to be sent
+ * struct ina_tx - the sender
  * @sock: owns the skbs in flight, so that its send buffer bounds them
  * @room: wakes the sender when the buffer drains
- * @lock: protects the ring
- * @ring: slot number * 2, + 1 for down the tree; holds each at most once
- * @head: next to send
- * @tail: next free
- * @size: entries
  * @busy: bit 0: somebody is sending
- * @child: next child of the fan-out of ring[head]
- * @tag: whose sum that fan-out sends
+ * @ready: bit 0: the parent's hop may have something to send; bit i + 1: that
+ *	of child i
+ * @turn: bit of @ready at which the search for the next goes on
  */
 struct ina_tx {
 	struct socket *sock;
 	struct wait_queue_entry room;
-	spinlock_t lock;	/* ring */
-	u32 *ring;
-	u32 head;
-	u32 tail;
-	u32 size;
 	unsigned long busy;
-	u16 child;
-	struct ina_tag tag;
+	DECLARE_BITMAP(ready, INA_NODE_CHILDREN_MAX + 1);
+	u16 turn;
 };
 
 /**
@@ -149,6 +143,7 @@ struct ina_tx {
  * @parent: the parent; unused at the root
  * @root: there is no parent
  * @dead: destroyed: nothing more is queued; written once, read under RCU
+ * @usable: the memory is there; read with acquire
  * @children: indexed by contributor index
  * @nchildren: how many
  * @nworkers: local workers expected
@@ -157,11 +152,11 @@ struct ina_tx {
  * @mtu: of the path to the parent, 0 at the root
  * @sums: elements: depth arrays of @stride bytes; the workers' results
  * @slots: depth * @frags slots of @slot_size bytes
- * @queue: memory of the send ring
+ * @hops: memory of the hops
  * @stride: bytes of one round's elements
  * @frags: fragments of a full round
  * @slot_size: bytes of one slot
- * @tx: the send queue
+ * @tx: the sender
  * @work: sends control packets and what waits in @tx
  * @tick: repeats and deadlines
  * @wait: attached workers sleep here
@@ -189,8 +184,10 @@ struct ina_tx {
  * @refused: enum ina_reason, why the parent refuses
  * @send_join: a JOIN is to be sent
  * @send_ack: an ACK is to be sent
+ * @acked_at: jiffies at which the last one was
  * @workers: attached local workers
  * @attached: how many
+ * @repeat_at: jiffies at which what has no answer is said again
  * @rounds: round r is at r % depth
  */
 struct ina_node {
@@ -203,6 +200,7 @@ struct ina_node {
 	struct ina_peer parent;
 	bool root;
 	bool dead;
+	bool usable;
 	struct ina_child *children;
 	u16 nchildren;
 	u16 nworkers;
@@ -211,7 +209,7 @@ struct ina_node {
 	u16 mtu;
 	struct ina_region sums;
 	struct ina_region slots;
-	struct ina_region queue;
+	struct ina_region hops;
 	size_t stride;
 	u32 frags;
 	u32 slot_size;
@@ -243,8 +241,10 @@ struct ina_node {
 	u32 refused;
 	bool send_join;
 	bool send_ack;
+	unsigned long acked_at;
 	struct ina_worker *workers[INA_NODE_WORKERS_MAX];
 	u16 attached;
+	unsigned long repeat_at;
 	struct ina_round rounds[INA_DEPTH_MAX];
 };
 
@@ -274,7 +274,8 @@ void ina_node_tick(struct ina_node *node);
 void ina_node_tick_in(struct ina_node *node, unsigned int ms);
 int ina_node_alloc(struct ina_node *node);
 void ina_node_unalloc(struct ina_node *node);
-u64 ina_node_memory(const struct ina_job_config *config, u16 contributors);
+u64 ina_node_memory(const struct ina_node *node);
+struct ina_peer *ina_node_peer(struct ina_node *node, u16 index);
 int ina_node_child_find(const struct ina_node *node,
 			const struct in6_addr *addr);
 

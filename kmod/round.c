@@ -63,22 +63,35 @@ bool ina_round_overflow(const struct ina_round *round)
 	return atomic64_read(&round->progress) & INA_PROGRESS_OVERFLOW;
 }
 
-/**
- * ina_round_failed() - is there no point in sending for a round
- * @node: the node
- * @tag: the round
- *
- * Context: any.
- * Return: true if it failed or is not in the window any more.
- */
-bool ina_round_failed(struct ina_node *node, const struct ina_tag *tag)
+/* Is the entry another round's, or has it failed? */
+static bool ina_round_gone(struct ina_round *entry, const struct ina_tag *tag)
 {
-	u64 progress;
-
 	/* Acquire: who reads the length afterwards reads that of this round. */
-	progress = atomic64_read_acquire(&ina_round_entry(node, tag->round)->progress);
+	u64 progress = atomic64_read_acquire(&entry->progress);
+
 	return !ina_round_key_match(progress, tag) ||
 	       (progress & INA_PROGRESS_FAILED);
+}
+
+/**
+ * ina_round_length() - elements of a round that is worth sending for
+ * @node: the node
+ * @tag: the round
+ * @length: where the number goes
+ *
+ * Context: any.
+ * Return: false if it failed or is not in the window any more.
+ */
+bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
+		      u32 *length)
+{
+	struct ina_round *entry = ina_round_entry(node, tag->round);
+
+	if (ina_round_gone(entry, tag))
+		return false;
+	*length = READ_ONCE(entry->length);
+	/* Still its length? */
+	return !ina_round_gone(entry, tag);
 }
 
 /**
@@ -115,6 +128,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 	entry->epoch = node->epoch;
 	entry->frags = ina_wire_frags(length, config->fragment);
 	entry->failed = false;
+	entry->heard = false;
 	entry->complete = false;
 	entry->tell_up = false;
 	entry->tell_down = false;
@@ -415,7 +429,10 @@ void ina_round_fail_from(struct ina_node *node, const struct ina_tag *tag,
 
 	spin_lock_bh(&node->lock);
 	entry = ina_round_claim(node, tag, 0);
-	if (IS_ERR(entry) || entry->failed || entry->complete)
+	if (IS_ERR(entry) || entry->complete)
+		goto unlock;
+	entry->heard = !node->root;
+	if (entry->failed)
 		goto unlock;
 	entry->tell_down = node->nchildren;
 	ina_round_fail_entry(node, entry, blame);
@@ -461,6 +478,30 @@ void ina_round_fail_incomplete(struct ina_node *node,
 	/* The base may move on as rounds fail, so the end is taken before. */
 	for (; tag.round < end; tag.round++)
 		ina_round_fail_locked(node, &tag, blame);
+}
+
+/**
+ * ina_round_repeat() - say again which rounds have failed, to who may not know
+ * @node: the node; its lock is held
+ *
+ * A child knows when it acknowledges the round, the parent when it says so
+ * itself.
+ */
+void ina_round_repeat(struct ina_node *node)
+{
+	struct ina_round *entry;
+	u32 i;
+
+	lockdep_assert_held(&node->lock);
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (entry->tag.era != node->era || !entry->failed ||
+		    entry->tag.round < node->base)
+			continue;
+		entry->tell_up = !node->root && !entry->heard;
+		entry->tell_down = node->nchildren &&
+				   (node->root || entry->heard);
+	}
 }
 
 /**

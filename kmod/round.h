@@ -23,9 +23,11 @@ void ina_round_fail_locked(struct ina_node *node, const struct ina_tag *tag,
 void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame);
 void ina_round_fail_incomplete(struct ina_node *node,
 			       const struct ina_blame *blame);
+void ina_round_repeat(struct ina_node *node);
 u64 ina_round_lowest(const struct ina_node *node);
 void ina_round_advance(struct ina_node *node);
-bool ina_round_failed(struct ina_node *node, const struct ina_tag *tag);
+bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
+		      u32 *length);
 u32 ina_round_held(const struct ina_round *round);
 bool ina_round_overflow(const struct ina_round *round);
 

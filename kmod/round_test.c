@@ -106,8 +106,9 @@ static int round_test_refused(struct ina_node *node, u32 era, u64 round,
 static bool round_test_failed(struct ina_node *node, u64 round)
 {
 	struct ina_tag tag = round_test_tag(node, round);
+	u32 length;
 
-	return ina_round_failed(node, &tag);
+	return !ina_round_length(node, &tag, &length);
 }
 
 static void claim__window(struct kunit *test)

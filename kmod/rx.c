@@ -8,6 +8,7 @@
 #include <linux/percpu.h>
 #include <net/ipv6.h>
 
+#include "event.h"
 #include "job.h"
 #include "member.h"
 #include "net.h"
@@ -114,6 +115,27 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 	return 0;
 }
 
+/* What a packet leaves to do on its hop. */
+static void ina_rx_todo(struct ina_node *node, enum ina_hop_todo todo)
+{
+	if (todo == INA_HOP_ANSWER)
+		ina_node_kick(node);
+	else if (todo == INA_HOP_CHECK)
+		ina_node_tick_in(node, INA_HOP_LATE_MS);
+}
+
+/*
+ * A packet of elements was taken, or is of no use: its number is accounted
+ * for. One that should not have come yet is to come again.
+ */
+static void ina_rx_account(struct ina_node *node, struct ina_peer *peer,
+			   const struct ina_pkt *pkt, int err)
+{
+	if (err != INA_STAT_DROP_EARLY)
+		ina_rx_todo(node, ina_hop_received(&peer->hop, pkt->epoch,
+						   pkt->seq));
+}
+
 static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
 		       const struct ina_rx_info *info)
 {
@@ -129,6 +151,7 @@ static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
 		return err;
 	err = ina_round_contribute(node, &part, pkt->frag, pkt->length,
 				   pkt->body, &info->saddr);
+	ina_rx_account(node, &child->peer, pkt, err);
 	if (!err)
 		ina_stats_inc(node->job->stats, INA_STAT_RX_DATA);
 	return err;
@@ -146,6 +169,7 @@ static int ina_rx_result(struct ina_node *node, const struct ina_pkt *pkt,
 	if (err)
 		return err;
 	err = ina_round_result(node, &part, pkt->frag, pkt->length, pkt->body);
+	ina_rx_account(node, &node->parent, pkt, err);
 	if (!err)
 		ina_stats_inc(node->job->stats, INA_STAT_RX_RESULT);
 	return err;
@@ -185,7 +209,48 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 	return 0;
 }
 
-/* JOIN, WELCOME, EPOCH, ACK and FAIL. Return: 0 or a counter. */
+/* The neighbour answers what was sent to it. */
+static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
+			 const struct ina_pkt *pkt)
+{
+	const u8 *missing = pkt->type == INA_TYPE_GROUP_NACK ? pkt->body : NULL;
+	u16 index = peer == &node->parent ? INA_INDEX_NONE : pkt->index;
+	bool back;
+
+	if (!ina_hop_answered(&peer->hop, pkt->epoch, pkt->seq, pkt->count,
+			      missing, &back))
+		return;
+	ina_tx_ready(node, index);
+	if (back)
+		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
+}
+
+/* Loss recovery, the same in both directions. Return: 0 or a counter. */
+static int ina_rx_hop(struct ina_node *node, const struct ina_pkt *pkt,
+		      const struct ina_rx_info *info)
+{
+	bool down = ina_rx_from_parent(node, info);
+	const struct ina_done_hdr *done = pkt->body;
+	u64 epoch_era = ina_member_epoch_era(node);
+	struct ina_child *child;
+	struct ina_peer *peer;
+	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
+
+	if (err)
+		return err;
+	if (!epoch_era || pkt->epoch != epoch_era >> 32)
+		return INA_STAT_DROP_EPOCH;
+	peer = down ? &node->parent : &child->peer;
+	if (pkt->type != INA_TYPE_DONE)
+		ina_rx_group(node, peer, pkt);
+	else
+		ina_rx_todo(node, ina_hop_asked(&peer->hop, pkt->epoch,
+						pkt->seq,
+						be32_to_cpu(done->end)));
+	return 0;
+}
+
+/* All but packets of elements. Return: 0 or a counter. */
 static int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
 			  const struct ina_rx_info *info)
 {
@@ -203,6 +268,10 @@ static int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
 		return err;
 	case INA_TYPE_FAIL:
 		return ina_rx_fail(node, pkt, info);
+	case INA_TYPE_DONE:
+	case INA_TYPE_GROUP_OK:
+	case INA_TYPE_GROUP_NACK:
+		return ina_rx_hop(node, pkt, info);
 	}
 	if (!ina_rx_from_parent(node, info))
 		return INA_STAT_DROP_SOURCE;

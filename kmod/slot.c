@@ -157,51 +157,11 @@ bool ina_slot_publish(struct ina_slot *slot, const struct ina_tag *tag)
 	return ok;
 }
 
-/**
- * ina_slot_queue() - mark a slot as waiting to be sent
- * @slot: the slot
- * @way: INA_SLOT_UP or INA_SLOT_DOWN
- *
- * Return: true if the caller has to put it on the queue; a slot that is there
- * already (for an older tag) will be sent as it is when its turn comes.
- */
-bool ina_slot_queue(struct ina_slot *slot, u8 way)
-{
-	bool queue;
-
-	spin_lock_bh(&slot->lock);
-	queue = !(slot->queued & way);
-	slot->queued |= way;
-	spin_unlock_bh(&slot->lock);
-	return queue;
-}
-
 /* Has the slot something to send this way? */
 static bool ina_slot_ready(const struct ina_slot *slot, u8 way)
 {
 	return slot->state == (way == INA_SLOT_UP ? INA_SLOT_COMPLETE :
 			       INA_SLOT_RESULT);
-}
-
-/**
- * ina_slot_unqueue() - a slot is to leave the send queue
- * @slot: the slot
- * @way: INA_SLOT_UP or INA_SLOT_DOWN
- * @sent: tag of the sum that was sent, era 0 if none was
- *
- * Return: false if a sum of another tag has become ready meanwhile; the slot
- * then stays in the queue.
- */
-bool ina_slot_unqueue(struct ina_slot *slot, u8 way, const struct ina_tag *sent)
-{
-	bool leave;
-
-	spin_lock_bh(&slot->lock);
-	leave = !ina_slot_ready(slot, way) || ina_tag_equal(&slot->tag, sent);
-	if (leave)
-		slot->queued &= ~way;
-	spin_unlock_bh(&slot->lock);
-	return leave;
 }
 
 /**

@@ -53,7 +53,6 @@ struct ina_part {
  * struct ina_slot - sum of one fragment
  * @lock: protects everything below and the elements
  * @state: enum ina_slot_state
- * @queued: INA_SLOT_UP and INA_SLOT_DOWN while waiting to be sent
  * @flags: sticky INA_F_OVERFLOW
  * @missing: contributors still to come
  * @tag: whose sum
@@ -64,7 +63,6 @@ struct ina_part {
 struct ina_slot {
 	spinlock_t lock;	/* slot and elements */
 	u8 state;
-	u8 queued;
 	u16 flags;
 	u16 missing;
 	struct ina_tag tag;
@@ -100,11 +98,8 @@ enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
 				      const struct ina_part *part, s32 *acc,
 				      const void *src, unsigned int count);
 bool ina_slot_publish(struct ina_slot *slot, const struct ina_tag *tag);
-bool ina_slot_queue(struct ina_slot *slot, u8 way);
 bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,
 		   void *dst, const s32 *acc, unsigned int count);
-bool ina_slot_unqueue(struct ina_slot *slot, u8 way,
-		      const struct ina_tag *sent);
 bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_tag *tag);
 int ina_slot_missing(struct ina_slot *slot, const struct ina_tag *tag,
 		     u16 contributors);

@@ -500,68 +500,6 @@ static void publish__once(struct kunit *test)
 	slot_test_expect(test, t, 30, 2);
 }
 
-static void queue__once(struct kunit *test)
-{
-	struct slot_test *t = test->priv;
-
-	KUNIT_EXPECT_TRUE(test, ina_slot_queue(t->slot, INA_SLOT_UP));
-	KUNIT_EXPECT_FALSE(test, ina_slot_queue(t->slot, INA_SLOT_UP));
-	/* Up and down do not get in each other's way. */
-	KUNIT_EXPECT_TRUE(test, ina_slot_queue(t->slot, INA_SLOT_DOWN));
-	KUNIT_EXPECT_FALSE(test, ina_slot_queue(t->slot, INA_SLOT_DOWN));
-}
-
-/* A new tag does not take a slot off the queue it is in. */
-static void queue__survives_claim(struct kunit *test)
-{
-	struct slot_test *t = test->priv;
-
-	ina_slot_queue(t->slot, INA_SLOT_UP);
-	slot_test_complete(test, slot_test_tag);
-	KUNIT_EXPECT_FALSE(test, ina_slot_queue(t->slot, INA_SLOT_UP));
-}
-
-static void unqueue__sent(struct kunit *test)
-{
-	struct slot_test *t = test->priv;
-
-	slot_test_complete(test, slot_test_tag);
-	ina_slot_queue(t->slot, INA_SLOT_UP);
-	ina_slot_queue(t->slot, INA_SLOT_DOWN);
-	KUNIT_EXPECT_TRUE(test, ina_slot_unqueue(t->slot, INA_SLOT_UP,
-						 &slot_test_tag));
-	KUNIT_EXPECT_EQ(test, t->slot->queued, INA_SLOT_DOWN);
-	KUNIT_EXPECT_TRUE(test, ina_slot_queue(t->slot, INA_SLOT_UP));
-}
-
-/* A sum that became ready while the former was being sent stays queued. */
-static void unqueue__news(struct kunit *test)
-{
-	struct slot_test *t = test->priv;
-	struct ina_tag next = { .era = 5, .round = 10 };
-
-	slot_test_complete(test, slot_test_tag);
-	ina_slot_queue(t->slot, INA_SLOT_UP);
-	slot_test_complete(test, next);
-	KUNIT_EXPECT_FALSE(test, ina_slot_unqueue(t->slot, INA_SLOT_UP,
-						  &slot_test_tag));
-	KUNIT_EXPECT_EQ(test, t->slot->queued, INA_SLOT_UP);
-	KUNIT_EXPECT_TRUE(test, ina_slot_unqueue(t->slot, INA_SLOT_UP, &next));
-	KUNIT_EXPECT_EQ(test, t->slot->queued, 0);
-}
-
-/* One that is not ready leaves, sent or not: it is queued when it is. */
-static void unqueue__not_ready(struct kunit *test)
-{
-	struct slot_test *t = test->priv;
-	struct ina_tag none = {};
-
-	ina_slot_queue(t->slot, INA_SLOT_UP);
-	slot_test_add(t, slot_test_tag, 0, 2, 10);
-	KUNIT_EXPECT_TRUE(test, ina_slot_unqueue(t->slot, INA_SLOT_UP, &none));
-	KUNIT_EXPECT_EQ(test, t->slot->queued, 0);
-}
-
 /* Up goes a complete sum, down a result. */
 static void peek__ways(struct kunit *test)
 {
@@ -659,11 +597,6 @@ static struct kunit_case slot_test_cases[] = {
 	KUNIT_CASE(result__duplicate),
 	KUNIT_CASE(result__stale),
 	KUNIT_CASE(publish__once),
-	KUNIT_CASE(queue__once),
-	KUNIT_CASE(queue__survives_claim),
-	KUNIT_CASE(unqueue__sent),
-	KUNIT_CASE(unqueue__news),
-	KUNIT_CASE(unqueue__not_ready),
 	KUNIT_CASE(peek__ways),
 	KUNIT_CASE(emit__sum),
 	KUNIT_CASE(emit__moved_on),

@@ -91,6 +91,7 @@ static inline void ina_test_inet_destroy(struct ina_net *inet)
 #define INA_TEST_FRAGMENT	4
 #define INA_TEST_CAPACITY	64
 #define INA_TEST_DEPTH		4
+#define INA_TEST_GROUP		8
 #define INA_TEST_LOCAL		1	/* 127.0.0.1 */
 #define INA_TEST_PARENT		2
 #define INA_TEST_CHILD		10	/* the first */
@@ -101,7 +102,8 @@ static inline struct ina_job_config ina_test_config(void)
 	return (struct ina_job_config){
 		.id = 7, .dtype = INA_DTYPE_INT32,
 		.fragment = INA_TEST_FRAGMENT, .capacity = INA_TEST_CAPACITY,
-		.depth = INA_TEST_DEPTH, .deadline_ms = 600000,
+		.depth = INA_TEST_DEPTH, .group = INA_TEST_GROUP,
+		.deadline_ms = 600000,
 		.encap = INA_ENCAP_IP, .port = INA_UDP_PORT,
 	};
 }

@@ -6,12 +6,15 @@
  */
 #include <linux/jiffies.h>
 
+#include "event.h"
 #include "member.h"
 #include "net.h"
 #include "node.h"
 #include "round.h"
 #include "timer.h"
+#include "tx.h"
 
+#define INA_TIMER_HOP_MS	8	/* while packets are under way */
 #define INA_TIMER_BUSY_MS	50	/* while something is outstanding */
 #define INA_TIMER_IDLE_MS	1000	/* a sign of life to the parent */
 
@@ -72,6 +75,67 @@ static void ina_timer_deadline(struct ina_node *node, u32 i)
 	ina_round_fail(node, &tag, &blame);
 }
 
+/**
+ * struct ina_timer_hop - a hop, for ina_timer_needed()
+ * @node: the node
+ * @child: the neighbour, NULL for the parent
+ */
+struct ina_timer_hop {
+	struct ina_node *node;
+	const struct ina_child *child;
+};
+
+/* Does the neighbour still need what was sent of a slot? Its hop is locked. */
+static bool ina_timer_needed(void *arg, u32 id)
+{
+	const struct ina_timer_hop *hop = arg;
+	struct ina_slot *slot = ina_node_slot(hop->node, id);
+	struct ina_tag tag;
+	u32 length;
+
+	if (!ina_slot_peek(slot, hop->child ? INA_SLOT_DOWN : INA_SLOT_UP,
+			   &tag))
+		return false;
+	return ina_round_length(hop->node, &tag, &length) &&
+	       (!hop->child || READ_ONCE(hop->child->acked) <= tag.round);
+}
+
+/* Loss recovery of one hop. Return: true if packets are under way on it. */
+static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
+{
+	struct ina_timer_hop arg = { .node = node, .child = child };
+	struct ina_peer *peer = child ? &child->peer : &node->parent;
+	bool answer, silent, busy;
+
+	busy = ina_hop_ask(&peer->hop, ina_timer_needed, &arg, &silent);
+	busy |= ina_hop_check(&peer->hop, &answer);
+	if (silent)
+		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
+	/* Numbers that need no answer any more are credit. */
+	if (!ina_hop_is_empty(&peer->hop))
+		ina_tx_ready(node, child ? child - node->children :
+					   INA_INDEX_NONE);
+	return busy;
+}
+
+/* Loss recovery of all hops. */
+static bool ina_timer_hops(struct ina_node *node)
+{
+	bool busy = false;
+	u16 i;
+
+	/* Pairs with the release in ina_node_alloc(). */
+	if (!smp_load_acquire(&node->usable))
+		return false;
+	if (!node->root)
+		busy |= ina_timer_hop(node, NULL);
+	for (i = 0; i < node->nchildren; i++) {
+		busy |= ina_timer_hop(node, &node->children[i]);
+		cond_resched();
+	}
+	return busy;
+}
+
 /* Is a round running? */
 static bool ina_timer_running(const struct ina_node *node)
 {
@@ -95,18 +159,25 @@ void ina_timer_tick(struct work_struct *work)
 {
 	struct ina_node *node = container_of(to_delayed_work(work),
 					     struct ina_node, tick);
-	bool busy;
+	unsigned int ms = INA_TIMER_IDLE_MS;
+	bool hops = ina_timer_hops(node);
 	u32 i;
 
 	for (i = 0; i < node->job->config.depth; i++)
 		ina_timer_deadline(node, i);
 	spin_lock_bh(&node->lock);
-	ina_member_repeat(node);
-	busy = ina_member_waiting(node) || ina_timer_running(node) ||
-	       READ_ONCE(node->tx.head) != READ_ONCE(node->tx.tail);
+	if (time_after_eq(jiffies, node->repeat_at)) {
+		node->repeat_at = jiffies + msecs_to_jiffies(INA_TIMER_BUSY_MS);
+		ina_member_repeat(node);
+		ina_round_repeat(node);
+	}
+	if (ina_member_waiting(node) || ina_timer_running(node) ||
+	    ina_tx_waits(node))
+		ms = INA_TIMER_BUSY_MS;
 	spin_unlock_bh(&node->lock);
 	ina_node_kick(node);
-	if (busy || !node->root)
-		ina_node_tick_in(node, busy ? INA_TIMER_BUSY_MS :
-					      INA_TIMER_IDLE_MS);
+	if (hops)
+		ms = INA_TIMER_HOP_MS;
+	if (ms != INA_TIMER_IDLE_MS || !node->root)
+		ina_node_tick_in(node, ms);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sending. Sums wait in a ring of slot numbers, not as packets, so nothing is
+ * Sending. Sums wait as a bit of their hop, not as packets, so nothing is
  * allocated before there is room in the send buffer of the node's socket; its
  * write-space wake-up lets the sender go on. One sender at a time per node,
- * in softirq after a receive or in the node's work.
+ * in softirq after a receive or in the node's work; neighbours take turns.
  */
 #include <linux/ip.h>
 #include <linux/skbuff.h>
@@ -65,7 +65,6 @@ int ina_tx_init(struct ina_node *node)
 	struct ina_tx *tx = &node->tx;
 	int err;
 
-	spin_lock_init(&tx->lock);
 	err = sock_create_kern(node->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP,
 			       &tx->sock);
 	if (err)
@@ -270,7 +269,7 @@ static struct sk_buff *ina_tx_alloc(struct ina_node *node, unsigned int len)
 int ina_tx_control(struct ina_node *node, struct ina_peer *peer,
 		   const struct ina_pkt *pkt, const void *body)
 {
-	unsigned int size = ina_wire_body_size(pkt->type);
+	unsigned int size = ina_wire_body_size(pkt);
 	struct sk_buff *skb;
 	int err;
 
@@ -318,39 +317,43 @@ void ina_tx_stranger(struct ina_node *node, const struct in6_addr *to,
 }
 
 /**
+ * ina_tx_ready() - a hop may have something to send
+ * @node: the node
+ * @index: of the child, INA_INDEX_NONE for the parent
+ *
+ * Context: any. The caller runs the sender when its batch is done.
+ */
+void ina_tx_ready(struct ina_node *node, u16 index)
+{
+	/* After what made it ready: pairs with ina_tx_idle(). */
+	smp_mb__before_atomic();
+	set_bit((u16)(index + 1), node->tx.ready);
+}
+
+/**
  * ina_tx_queue() - a slot has something to send
  * @node: the node
  * @slot: its number
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  *
- * Context: process or softirq, no lock held. The caller runs the sender when
- * its batch is done.
+ * Context: process or softirq. The caller runs the sender when its batch is
+ * done.
  */
 void ina_tx_queue(struct ina_node *node, u32 slot, u8 way)
 {
-	struct ina_tx *tx = &node->tx;
+	u16 i;
 
-	if (!ina_slot_queue(ina_node_slot(node, slot), way))
+	if (way == INA_SLOT_UP) {
+		ina_hop_queue(&node->parent.hop, slot);
+		ina_tx_ready(node, INA_INDEX_NONE);
 		return;
-	spin_lock_bh(&tx->lock);
-	tx->ring[tx->tail] = slot * 2 + (way == INA_SLOT_DOWN);
-	tx->tail = tx->tail + 1 == tx->size ? 0 : tx->tail + 1;
-	spin_unlock_bh(&tx->lock);
-}
-
-/* First entry of the ring, not taken out. */
-static bool ina_tx_first(struct ina_tx *tx, u32 *slot, u8 *way)
-{
-	bool any;
-
-	spin_lock_bh(&tx->lock);
-	any = tx->head != tx->tail;
-	if (any) {
-		*slot = tx->ring[tx->head] / 2;
-		*way = tx->ring[tx->head] & 1 ? INA_SLOT_DOWN : INA_SLOT_UP;
 	}
-	spin_unlock_bh(&tx->lock);
-	return any;
+	for (i = 0; i < node->nchildren; i++) {
+		if (!READ_ONCE(node->children[i].workers))
+			continue;
+		ina_hop_queue(&node->children[i].peer.hop, slot);
+		ina_tx_ready(node, i);
+	}
 }
 
 static bool ina_tx_full(const struct ina_node *node)
@@ -361,53 +364,46 @@ static bool ina_tx_full(const struct ina_node *node)
 }
 
 /*
- * Send the sum of a slot to one peer. Return: 0, -ESTALE if the slot moved
- * on, -ENOMEM or -ENOBUFS to try again later.
+ * Send the sum of a slot to one peer. Return: 0 if it was sent or is moot,
+ * -ENOMEM before it could be built, -ENOBUFS if it was dropped below.
  */
 static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
-		      u32 id, u8 way, const struct ina_tag *tag)
+		      u32 id, u8 way)
 {
 	const struct ina_job_config *config = &node->job->config;
-	const struct ina_round *entry = &node->rounds[tag->round % config->depth];
 	u64 epoch_era = ina_member_epoch_era(node);
-	u32 frag = id % node->frags;
-	u32 length;
-	struct ina_part part = { .tag = *tag };
-	struct ina_pkt pkt;
-	struct sk_buff *skb;
-	int err;
-
-	if ((u32)epoch_era != tag->era || ina_round_failed(node, tag))
-		return -ESTALE;
-	length = READ_ONCE(entry->length);
-	/* Still its length? */
-	if (ina_round_failed(node, tag) ||
-	    frag >= ina_wire_frags(length, config->fragment))
-		return -ESTALE;
-	pkt = (struct ina_pkt){
+	struct ina_part part = {};
+	struct ina_pkt pkt = {
 		.type = way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
 		.job = config->id,
 		.epoch = epoch_era >> 32,
-		.round = tag->round,
-		.frag = frag,
-		.length = length,
+		.frag = id % node->frags,
 		.index = index,
-		.count = ina_wire_count(length, config->fragment, frag),
 	};
+	struct sk_buff *skb;
+	int err;
+
+	if (!ina_slot_peek(ina_node_slot(node, id), way, &part.tag) ||
+	    part.tag.era != (u32)epoch_era ||
+	    !ina_round_length(node, &part.tag, &pkt.length) ||
+	    pkt.frag >= ina_wire_frags(pkt.length, config->fragment))
+		return 0;
+	pkt.round = part.tag.round;
+	pkt.count = ina_wire_count(pkt.length, config->fragment, pkt.frag);
 	skb = ina_tx_alloc(node, sizeof(struct ina_hdr) +
 			   pkt.count * INA_WIRE_ELEM);
 	if (!skb)
 		return -ENOMEM;
 	if (!ina_slot_emit(ina_node_slot(node, id), way, &part,
 			   skb->data + sizeof(struct ina_hdr),
-			   ina_node_sums(node, id), pkt.count)) {
+			   ina_node_sums(node, id), pkt.count) ||
+	    !ina_hop_stamp(&peer->hop, pkt.epoch, id, &pkt.seq)) {
 		kfree_skb(skb);
-		return -ESTALE;
+		return 0;
 	}
 	pkt.workers = part.workers;
 	pkt.token = part.token;
 	pkt.flags = part.flags;
-	pkt.seq = peer->seq++;
 	ina_wire_build((struct ina_hdr *)skb->data, &pkt);
 	err = ina_tx_xmit(node, peer, skb);
 	if (!err)
@@ -416,88 +412,92 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 	return err == -ENOBUFS ? err : 0;
 }
 
-/*
- * Send one packet of the first entry. Return: 1 if the entry is done with, 0
- * if there are more children, else as ina_tx_sum().
- */
-static int ina_tx_step(struct ina_node *node, u32 id, u8 way)
-{
-	struct ina_tx *tx = &node->tx;
-	struct ina_peer *peer = &node->parent;
-	u16 index = READ_ONCE(node->index);
-	int err;
-
-	if (way == INA_SLOT_DOWN) {
-		peer = &node->children[tx->child].peer;
-		index = tx->child;
-	}
-	err = ina_tx_sum(node, peer, index, id, way, &tx->tag);
-	if (err == -ESTALE)
-		return 1;
-	if (err)
-		return err;
-	return way == INA_SLOT_UP || ++tx->child == node->nchildren;
-}
-
 enum ina_tx_stop {
-	INA_TX_EMPTY,		/* nothing waits */
+	INA_TX_EMPTY,		/* nothing can be sent */
 	INA_TX_SPENT,		/* the budget is spent */
 	INA_TX_FULL,		/* until the send buffer drains */
 	INA_TX_LATER,		/* until the next tick: no memory, or dropped */
 };
 
-/* The first entry is sent or moot: take it out, unless it has news. */
-static void ina_tx_finish(struct ina_node *node, struct ina_slot *slot, u8 way)
+/* The next bit of @ready, those after the last one first. */
+static u16 ina_tx_turn(struct ina_node *node)
 {
 	struct ina_tx *tx = &node->tx;
+	u16 end = node->nchildren + 1;
+	u16 bit = find_next_bit(tx->ready, end, tx->turn);
 
-	tx->child = 0;
-	if (!ina_slot_unqueue(slot, way, &tx->tag))
-		return;
-	/* Until here the ring may hold the slot twice: it has room for that. */
-	spin_lock_bh(&tx->lock);
-	tx->head = tx->head + 1 == tx->size ? 0 : tx->head + 1;
-	spin_unlock_bh(&tx->lock);
+	if (bit == end)
+		bit = find_first_bit(tx->ready, end);
+	tx->turn = bit + 1;
+	return bit;
+}
+
+/* Nothing can be sent on a hop now, unless that has just changed. */
+static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_hop *hop)
+{
+	clear_bit(bit, node->tx.ready);
+	/* Pairs with ina_tx_ready(): the bit, then what it stands for. */
+	smp_mb__after_atomic();
+	if (ina_hop_has_credit(hop) && !ina_hop_is_empty(hop))
+		set_bit(bit, node->tx.ready);
+}
+
+/* Send one packet on the hop of a ready bit. Return: as ina_tx_sum(). */
+static int ina_tx_step(struct ina_node *node, u16 bit)
+{
+	bool up = !bit;
+	u16 index = up ? READ_ONCE(node->index) : bit - 1;
+	struct ina_peer *peer = ina_node_peer(node, up ? INA_INDEX_NONE : index);
+	int id = ina_hop_has_credit(&peer->hop) ? ina_hop_pick(&peer->hop) : -1;
+	int err;
+
+	if (id < 0) {
+		ina_tx_idle(node, bit, &peer->hop);
+		return 0;
+	}
+	err = ina_tx_sum(node, peer, index, id, up ? INA_SLOT_UP :
+						     INA_SLOT_DOWN);
+	/* What was dropped below is lost like any other. */
+	if (err == -ENOMEM)
+		ina_hop_queue(&peer->hop, id);
+	return err;
 }
 
 /* Send what waits. Bottom halves are disabled, the busy bit is held. */
 static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 {
-	struct ina_tx *tx = &node->tx;
-	struct ina_slot *slot;
-	int done;
-	u32 id;
-	u8 way;
+	u16 bit;
 
-	while (ina_tx_first(tx, &id, &way)) {
+	while ((bit = ina_tx_turn(node)) <= node->nchildren) {
 		if ((*budget)-- <= 0)
 			return INA_TX_SPENT;
 		if (ina_tx_full(node)) {
 			ina_stats_inc(node->job->stats, INA_STAT_TX_BLOCKED);
 			return INA_TX_FULL;
 		}
-		slot = ina_node_slot(node, id);
-		done = 1;
-		/* A new entry: from now on this tag, or nothing. */
-		if (!tx->child && !ina_slot_peek(slot, way, &tx->tag))
-			tx->tag.era = 0;
-		else
-			done = ina_tx_step(node, id, way);
-		if (done < 0)
+		if (ina_tx_step(node, bit))
 			return INA_TX_LATER;
-		if (done)
-			ina_tx_finish(node, slot, way);
 	}
 	return INA_TX_EMPTY;
+}
+
+/**
+ * ina_tx_waits() - is there something to send
+ * @node: the node
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool ina_tx_waits(const struct ina_node *node)
+{
+	return !bitmap_empty(node->tx.ready, node->nchildren + 1);
 }
 
 /* Has what stopped the sender changed while it still held the busy bit? */
 static bool ina_tx_again(struct ina_node *node, enum ina_tx_stop stop)
 {
-	struct ina_tx *tx = &node->tx;
-
 	if (stop == INA_TX_EMPTY)
-		return READ_ONCE(tx->head) != READ_ONCE(tx->tail);
+		return ina_tx_waits(node);
 	return stop == INA_TX_FULL && !ina_tx_full(node);
 }
 
@@ -531,8 +531,7 @@ void ina_tx_run(struct ina_node *node, int budget)
 	} while (ina_tx_again(node, stop));
 	if (stop == INA_TX_SPENT)
 		ina_node_kick(node);
-	else if (stop == INA_TX_LATER)
-		ina_node_tick(node);
+	ina_node_tick_in(node, INA_HOP_ASK_MS);
 }
 
 /**

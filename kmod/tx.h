@@ -14,6 +14,8 @@
 int ina_tx_init(struct ina_node *node);
 void ina_tx_exit(struct ina_node *node);
 void ina_tx_queue(struct ina_node *node, u32 slot, u8 way);
+void ina_tx_ready(struct ina_node *node, u16 index);
+bool ina_tx_waits(const struct ina_node *node);
 void ina_tx_run(struct ina_node *node, int budget);
 int ina_tx_control(struct ina_node *node, struct ina_peer *peer,
 		   const struct ina_pkt *pkt, const void *body);

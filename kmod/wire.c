@@ -11,14 +11,17 @@
 #include "wire.h"
 
 /**
- * ina_wire_body_size() - bytes behind the header of a control packet
- * @type: enum ina_type
+ * ina_wire_body_size() - bytes behind the header of a packet
+ * @pkt: its header
  *
- * Return: the size, 0 for a packet of elements or an unknown type.
+ * Return: the size.
  */
-unsigned int ina_wire_body_size(u8 type)
+unsigned int ina_wire_body_size(const struct ina_pkt *pkt)
 {
-	switch (type) {
+	switch (pkt->type) {
+	case INA_TYPE_DATA:
+	case INA_TYPE_RESULT:
+		return pkt->count * INA_WIRE_ELEM;
 	case INA_TYPE_JOIN:
 		return sizeof(struct ina_join_hdr);
 	case INA_TYPE_WELCOME:
@@ -29,6 +32,10 @@ unsigned int ina_wire_body_size(u8 type)
 		return sizeof(struct ina_ack_hdr);
 	case INA_TYPE_FAIL:
 		return sizeof(struct ina_fail_hdr);
+	case INA_TYPE_DONE:
+		return sizeof(struct ina_done_hdr);
+	case INA_TYPE_GROUP_NACK:
+		return INA_NACK_SIZE(pkt->count);
 	}
 	return 0;
 }
@@ -48,12 +55,18 @@ static __be32 ina_wire_crc(const struct ina_hdr *hdr, unsigned int len)
 /* Return: 0 if @len is what the type and the count say, else a counter. */
 static int ina_wire_check_size(const struct ina_pkt *pkt, unsigned int len)
 {
-	if (pkt->type != INA_TYPE_DATA && pkt->type != INA_TYPE_RESULT)
-		return len == ina_wire_body_size(pkt->type) ? 0 :
-		       INA_STAT_DROP_SIZE;
-	if (!pkt->count || pkt->count > INA_FRAGMENT_MAX || !pkt->length)
-		return INA_STAT_DROP_FRAGMENT;
-	return len == pkt->count * INA_WIRE_ELEM ? 0 : INA_STAT_DROP_SIZE;
+	switch (pkt->type) {
+	case INA_TYPE_DATA:
+	case INA_TYPE_RESULT:
+		if (!pkt->count || pkt->count > INA_FRAGMENT_MAX || !pkt->length)
+			return INA_STAT_DROP_FRAGMENT;
+		break;
+	case INA_TYPE_GROUP_OK:
+	case INA_TYPE_GROUP_NACK:
+		if (!pkt->count || pkt->count > INA_GROUP_MAX)
+			return INA_STAT_DROP_FRAGMENT;
+	}
+	return len == ina_wire_body_size(pkt) ? 0 : INA_STAT_DROP_SIZE;
 }
 
 /**

@@ -22,18 +22,23 @@ static bool wire_test_elements(u8 type)
 	return type == INA_TYPE_DATA || type == INA_TYPE_RESULT;
 }
 
+static bool wire_test_counts(u8 type)
+{
+	return wire_test_elements(type) || type == INA_TYPE_GROUP_OK ||
+	       type == INA_TYPE_GROUP_NACK;
+}
+
 /* Write a valid packet of a type. Return: its size. */
 static unsigned int wire_test_fill(struct ina_hdr *hdr, u8 type)
 {
 	struct ina_pkt pkt = { .type = type, .job = 1 };
 
-	if (wire_test_elements(type)) {
-		pkt.count = 3;
+	if (wire_test_elements(type))
 		pkt.length = 3;
-	}
+	if (wire_test_counts(type))
+		pkt.count = 3;
 	ina_wire_build(hdr, &pkt);
-	return sizeof(*hdr) + pkt.count * INA_WIRE_ELEM +
-	       ina_wire_body_size(type);
+	return sizeof(*hdr) + ina_wire_body_size(&pkt);
 }
 
 /* Fill a packet of elements whose size fits its count. */
@@ -55,16 +60,39 @@ static int wire_test_parse(const struct ina_hdr *hdr, unsigned int len)
 
 static void body_size__types(struct kunit *test)
 {
+	static const unsigned int size[] = {
+		[INA_TYPE_JOIN] = 56, [INA_TYPE_WELCOME] = 16,
+		[INA_TYPE_EPOCH] = 32, [INA_TYPE_ACK] = 16,
+		[INA_TYPE_DATA] = 36, [INA_TYPE_RESULT] = 36,
+		[INA_TYPE_FAIL] = 28, [INA_TYPE_DONE] = 4,
+		[INA_TYPE_GROUP_NACK] = 2, [INA_TYPE_MAX] = 0,
+	};
+	struct ina_pkt pkt = { .count = 9 };
+
 	KUNIT_EXPECT_EQ(test, sizeof(struct ina_hdr), 44);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_JOIN), 56);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_WELCOME), 16);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_EPOCH), 32);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_ACK), 16);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_FAIL), 28);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_DATA), 0);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_RESULT), 0);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(0), 0);
-	KUNIT_EXPECT_EQ(test, ina_wire_body_size(INA_TYPE_MAX), 0);
+	for (pkt.type = 0; pkt.type < ARRAY_SIZE(size); pkt.type++)
+		KUNIT_EXPECT_EQ(test, ina_wire_body_size(&pkt), size[pkt.type]);
+}
+
+/* A bitmap has a bit for each packet of the group, and a group has an end. */
+static void parse__group(struct kunit *test)
+{
+	struct ina_hdr *hdr = test->priv;
+	struct ina_pkt pkt = { .type = INA_TYPE_GROUP_NACK, .count = 9 };
+	const unsigned int len = sizeof(*hdr);
+
+	ina_wire_build(hdr, &pkt);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len + 2), 0);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len + 1), INA_STAT_DROP_SIZE);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len + 3), INA_STAT_DROP_SIZE);
+	pkt.count = INA_GROUP_MAX + 1;
+	ina_wire_build(hdr, &pkt);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len + 257),
+			INA_STAT_DROP_FRAGMENT);
+	pkt.type = INA_TYPE_GROUP_OK;
+	pkt.count = 0;
+	ina_wire_build(hdr, &pkt);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len), INA_STAT_DROP_FRAGMENT);
 }
 
 static void parse__valid(struct kunit *test)
@@ -410,6 +438,7 @@ static int wire_test_init(struct kunit *test)
 
 static struct kunit_case wire_test_cases[] = {
 	KUNIT_CASE(body_size__types),
+	KUNIT_CASE(parse__group),
 	KUNIT_CASE(parse__valid),
 	KUNIT_CASE(parse__short),
 	KUNIT_CASE(parse__version),

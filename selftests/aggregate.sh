@@ -138,7 +138,7 @@ clean()
 		local -A now=() whole=()
 		counters "$n" "$1" now
 		counters "$n" - whole
-		unset 'now[drop_epoch]' 'now[drop_window]' 'now[drop_instance]' 'whole[drop_job]'
+		unset 'now[drop_epoch]' 'now[drop_duplicate]' 'now[drop_window]' 'now[drop_instance]' 'whole[drop_job]'
 		for name in "${!now[@]}"; do
 			[[ $name =~ ^(drop_|tx_drop|tx_route|rounds_failed|count_wrong) ]] || continue
 			((now[$name] + ${whole[$name]:-0} > 0)) || continue
@@ -216,7 +216,7 @@ by()
 lossy()
 {
 	local failed
-	on sw tc qdisc add dev p-w0 root netem loss 30% || return
+	on sw tc qdisc add dev p-w0 root netem loss 100% || return
 	wait_for 10 reached w0 7 rounds_failed 2
 	failed=$?
 	on sw tc qdisc del dev p-w0 root
@@ -277,9 +277,9 @@ for i in 0 1; do
 	started+=($!)
 done
 wait_for 10 reached w0 7 rounds_done 1
-ok "a round that loses packets fails" lossy
+ok "a round over a dead link fails" lossy
 before=$(counter w0 7 rounds_done)
-ok "rounds complete again without the loss" wait_for 10 reached w0 7 rounds_done $((before + 3))
+ok "rounds complete again over the living link" wait_for 10 reached w0 7 rounds_done $((before + 3))
 kill -INT "${started[@]}"
 wrong=0
 for pid in "${started[@]}"; do

@@ -71,6 +71,7 @@ static const struct attr job_attrs[] = {
 	{ "fragment", INA_A_JOB_FRAGMENT, KIND_U32 },
 	{ "capacity", INA_A_JOB_CAPACITY, KIND_U32 },
 	{ "depth", INA_A_JOB_DEPTH, KIND_U32 },
+	{ "group", INA_A_JOB_GROUP, KIND_U32 },
 	{ "deadline", INA_A_JOB_DEADLINE, KIND_U32 },
 	{ "encap", INA_A_JOB_ENCAP, KIND_U32 },
 	{ "port", INA_A_JOB_PORT, KIND_U16 },

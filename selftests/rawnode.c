@@ -19,7 +19,7 @@ static const char raw_help[] =
 	"usage: rawnode [OPTION...] [fuzz PACKETS SEED | craft KIND...]\n"
 	"  --job ID --parent ADDR --first ADDR --count N   leaves at ADDR, ADDR + 1, ...\n"
 	"  --elements N --rounds N --rank I                what to sum\n"
-	"  --fragment N --capacity N --depth N --deadline MS --port N --encap udp|ip\n"
+	"  --fragment N --capacity N --depth N --group N --deadline MS --port N --encap udp|ip\n"
 	"                                                  the job, as the parent has it\n"
 	"  --window N      fragments under way\n"
 	"  --timeout S     longest wait\n"
@@ -56,6 +56,7 @@ static const struct raw_number {
 	{ "fragment", offsetof(struct raw_options, fragment), 256 },
 	{ "capacity", offsetof(struct raw_options, capacity), 0 },
 	{ "depth", offsetof(struct raw_options, depth), 2 },
+	{ "group", offsetof(struct raw_options, group), 1024 },
 	{ "deadline", offsetof(struct raw_options, deadline), 10000 },
 	{ "rounds", offsetof(struct raw_options, rounds), 1 },
 	{ "port", offsetof(struct raw_options, port), INA_UDP_PORT },

@@ -121,8 +121,10 @@ static void raw_hear_epoch(struct raw *raw, struct raw_child *child, const struc
 	child->heard_seq = ntohl(hdr->seq);
 	if (!epoch->workers && raw->round.running && !raw->careless)
 		raw_die("closed %s", raw_reason(ntohl(epoch->reason)));
-	if (ntohl(hdr->epoch) != child->epoch)
+	if (ntohl(hdr->epoch) != child->epoch) {
 		child->acked = be64toh(epoch->base);
+		child->seq = 0;
+	}
 	child->epoch = ntohl(hdr->epoch);
 	child->open = epoch->workers;
 	child->members = ntohl(epoch->workers);

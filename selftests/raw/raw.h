@@ -51,6 +51,7 @@ struct raw_options {
 	uint32_t fragment;
 	uint32_t capacity;
 	uint32_t depth;
+	uint32_t group;
 	uint32_t deadline;
 	uint32_t rounds;
 	uint32_t port;

@@ -88,6 +88,8 @@ enum ina_reason {
  * @INA_EVENT_TYPE_EPOCH_CLOSED: no new rounds until the members are complete
  * @INA_EVENT_TYPE_ROUND_FAILED: a round failed on this node
  * @INA_EVENT_TYPE_OVERFLOW: a completed round holds saturated elements
+ * @INA_EVENT_TYPE_PEER_SILENT: a parent or child does not answer
+ * @INA_EVENT_TYPE_PEER_BACK: a parent or child answers again
  */
 enum ina_event_type {
 	INA_EVENT_TYPE_JOB_ADDED,
@@ -105,6 +107,8 @@ enum ina_event_type {
 	INA_EVENT_TYPE_EPOCH_CLOSED,
 	INA_EVENT_TYPE_ROUND_FAILED,
 	INA_EVENT_TYPE_OVERFLOW,
+	INA_EVENT_TYPE_PEER_SILENT,
+	INA_EVENT_TYPE_PEER_BACK,
 };
 
 enum {
@@ -113,6 +117,7 @@ enum {
 	INA_A_JOB_FRAGMENT,
 	INA_A_JOB_CAPACITY,
 	INA_A_JOB_DEPTH,
+	INA_A_JOB_GROUP,
 	INA_A_JOB_DEADLINE,
 	INA_A_JOB_ENCAP,
 	INA_A_JOB_PORT,

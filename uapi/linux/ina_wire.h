@@ -14,6 +14,8 @@
 #define INA_IPPROTO		253	/* RFC 3692: for experimentation */
 #define INA_UDP_PORT		4253	/* default, see INA_A_JOB_PORT */
 #define INA_FRAGMENT_MAX	2048	/* elements in a packet */
+#define INA_GROUP_MIN		8
+#define INA_GROUP_MAX		2048	/* packets in a group */
 #define INA_INDEX_NONE		0xffff	/* sender has no contributor index */
 
 /**
@@ -25,6 +27,9 @@
  * @INA_TYPE_DATA: child to parent: sum of a fragment over the subtree
  * @INA_TYPE_RESULT: parent to child: sum of a fragment over all workers
  * @INA_TYPE_FAIL: either way: a round cannot complete
+ * @INA_TYPE_DONE: either way: that is all I sent; what is missing?
+ * @INA_TYPE_GROUP_OK: either way: a group of packets is complete
+ * @INA_TYPE_GROUP_NACK: either way: packets of a group are missing
  * @INA_TYPE_MAX: number of types
  */
 enum ina_type {
@@ -35,6 +40,9 @@ enum ina_type {
 	INA_TYPE_DATA,
 	INA_TYPE_RESULT,
 	INA_TYPE_FAIL,
+	INA_TYPE_DONE,
+	INA_TYPE_GROUP_OK,
+	INA_TYPE_GROUP_NACK,
 	INA_TYPE_MAX,
 };
 
@@ -51,12 +59,13 @@ enum ina_type {
  * @epoch: membership the packet belongs to; JOIN: the highest the subtree has
  *	seen
  * @round: low 32 bits of the round
- * @seq: DATA, RESULT: packets of elements sent before on this hop; EPOCH:
- *	announcements sent before to this child
+ * @seq: DATA, RESULT: number of the packet on this hop; EPOCH: announcements
+ *	sent before to this child; DONE: first number without an answer;
+ *	GROUP_OK, GROUP_NACK: first number of the group
  * @frag: index of the fragment
  * @length: elements in the whole round
  * @index: contributor index of the child on this hop
- * @count: elements in this packet
+ * @count: elements in this packet; GROUP_OK, GROUP_NACK: packets it speaks of
  * @workers: workers whose contributions the elements hold
  * @token: sum of those workers' tokens
  * @crc: crc32c over header (this field zero) and payload, if INA_F_CRC
@@ -145,6 +154,14 @@ struct ina_ack_hdr {
 };
 
 /**
+ * struct ina_done_hdr - behind the header of a DONE
+ * @end: number behind the last packet sent on this hop
+ */
+struct ina_done_hdr {
+	__be32	end;
+};
+
+/**
  * struct ina_fail_hdr - behind the header of a FAIL
  * @reason: enum ina_reason
  * @detail: two numbers that belong to the reason
@@ -155,5 +172,11 @@ struct ina_fail_hdr {
 	__be32	detail[2];
 	__u8	culprit[16];
 };
+
+/*
+ * Behind the header of a GROUP_NACK: a bit for each of the count packets of
+ * the group, set if it is missing: number seq + i is bit i % 8 of byte i / 8.
+ */
+#define INA_NACK_SIZE(count)	(((count) + 7) / 8)
 
 #endif /* _UAPI_LINUX_INA_WIRE_H */

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loss recovery on a hop. The sender numbers its packets; a group of numbers
+ * is answered once, OK or with a bitmap of what is missing, and what is missing
+ * is sent again under new numbers. No packet is acknowledged by itself. The
+ * sender has at most INA_HOP_CREDIT groups without an answer, so the receiver
+ * still knows every group it can be asked about. Up and down use the same code.
+ * Context of all functions: process or softirq; they disable bottom halves.
+ */
+#include <linux/bitmap.h>
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+
+#include "hop.h"
+
+#define INA_HOP_NONE	U32_MAX	/* a number that was not used */
+#define INA_HOP_ALL	GENMASK(INA_HOP_CREDIT - 1, 0)
+
+static u32 ina_hop_span(const struct ina_hop *hop)
+{
+	return hop->group * INA_HOP_CREDIT;
+}
+
+/* Number of the first packet of a group. */
+static u32 ina_hop_first(const struct ina_hop *hop, u32 seq)
+{
+	return seq & ~(hop->group - 1);
+}
+
+/* Bit of a group in @answer, @late and @checked; its place in @count. */
+static u32 ina_hop_place(const struct ina_hop *hop, u32 seq)
+{
+	return seq / hop->group % INA_HOP_CREDIT;
+}
+
+/**
+ * ina_hop_size() - memory a hop needs
+ * @slots: slots of the node
+ * @group: numbers in a group
+ *
+ * Return: bytes.
+ */
+size_t ina_hop_size(u32 slots, u32 group)
+{
+	u32 span = group * INA_HOP_CREDIT;
+
+	return (BITS_TO_LONGS(slots) + BITS_TO_LONGS(span)) * sizeof(long) +
+	       span * sizeof(u32);
+}
+
+/**
+ * ina_hop_init() - make a zeroed hop
+ * @hop: it
+ * @slots: slots of the node
+ * @group: numbers in a group, a power of two
+ */
+void ina_hop_init(struct ina_hop *hop, u32 slots, u32 group)
+{
+	spin_lock_init(&hop->lock);
+	hop->slots = slots;
+	hop->group = group;
+}
+
+/**
+ * ina_hop_memory() - give a hop what it needs for its first epoch
+ * @hop: it
+ * @memory: zeroed, ina_hop_size() bytes
+ */
+void ina_hop_memory(struct ina_hop *hop, void *memory)
+{
+	hop->pending = memory;
+	hop->got = hop->pending + BITS_TO_LONGS(hop->slots);
+	hop->log = (void *)(hop->got + BITS_TO_LONGS(ina_hop_span(hop)));
+}
+
+/**
+ * ina_hop_reset() - a new epoch: count from 0 in both directions
+ * @hop: the hop
+ * @epoch: number of the epoch
+ *
+ * What is pending stays: it is looked at when its turn comes.
+ */
+void ina_hop_reset(struct ina_hop *hop, u32 epoch)
+{
+	spin_lock_bh(&hop->lock);
+	hop->epoch = epoch;
+	hop->next = 0;
+	hop->end = 0;
+	hop->una = 0;
+	hop->answered = 0;
+	hop->asked = 0;
+	hop->ask = false;
+	hop->top = 0;
+	hop->answer = 0;
+	hop->late = 0;
+	hop->checked = INA_HOP_ALL;
+	spin_unlock_bh(&hop->lock);
+}
+
+/**
+ * ina_hop_pick() - the next slot to send, taken out of @pending
+ * @hop: the hop; one sender at a time
+ *
+ * Return: its number, or -1 if nothing is pending.
+ */
+int ina_hop_pick(struct ina_hop *hop)
+{
+	u32 slot;
+
+	do {
+		slot = find_next_bit(hop->pending, hop->slots, hop->cursor);
+		if (slot >= hop->slots)
+			slot = find_next_bit(hop->pending, hop->slots, 0);
+		if (slot >= hop->slots)
+			return -1;
+	} while (!test_and_clear_bit(slot, hop->pending));
+	hop->cursor = slot + 1;
+	return slot;
+}
+
+static bool ina_hop_credit(const struct ina_hop *hop)
+{
+	return hop->next - ina_hop_first(hop, hop->una) < ina_hop_span(hop);
+}
+
+/**
+ * ina_hop_has_credit() - may another packet be sent before an answer comes
+ * @hop: the hop
+ *
+ * Return: true if so.
+ */
+bool ina_hop_has_credit(struct ina_hop *hop)
+{
+	bool ok;
+
+	spin_lock_bh(&hop->lock);
+	ok = ina_hop_credit(hop);
+	spin_unlock_bh(&hop->lock);
+	return ok;
+}
+
+/**
+ * ina_hop_stamp() - number a packet that is about to be sent
+ * @hop: the hop
+ * @epoch: epoch of the packet
+ * @slot: what it holds
+ * @seq: where the number goes
+ *
+ * Return: false if the epoch is over or there is no credit.
+ */
+bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq)
+{
+	bool ok;
+
+	spin_lock_bh(&hop->lock);
+	ok = hop->epoch == epoch && ina_hop_credit(hop);
+	if (ok) {
+		*seq = hop->next;
+		hop->log[hop->next % ina_hop_span(hop)] = slot;
+		hop->end = ++hop->next;
+		hop->active = jiffies;
+	}
+	spin_unlock_bh(&hop->lock);
+	return ok;
+}
+
+/* Groups that are answered or need no answer are done with. */
+static void ina_hop_settle(struct ina_hop *hop, u32 una)
+{
+	u32 groups = (una - ina_hop_first(hop, hop->una)) / hop->group;
+
+	hop->una = una;
+	hop->answered = groups < INA_HOP_CREDIT ? hop->answered >> groups : 0;
+	while (hop->answered & 1) {
+		hop->answered >>= 1;
+		hop->una = ina_hop_first(hop, hop->una) + hop->group;
+	}
+}
+
+/**
+ * ina_hop_answered() - the receiver says what it has of a group
+ * @hop: the hop
+ * @epoch: epoch of the answer
+ * @first: number of the group's first packet
+ * @count: numbers it speaks of
+ * @missing: bit per number that is missing, NULL if none is
+ * @back: whether the peer had been reported as silent
+ *
+ * An answer that came before, or to nothing that was asked, is ignored.
+ * Return: true if the sender can go on.
+ */
+bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
+		      const u8 *missing, bool *back)
+{
+	u32 i, seq, slot, group;
+	bool ok;
+
+	spin_lock_bh(&hop->lock);
+	group = (first - ina_hop_first(hop, hop->una)) / hop->group;
+	ok = hop->epoch == epoch && first == ina_hop_first(hop, first) &&
+	     group < INA_HOP_CREDIT && count <= hop->group &&
+	     (s32)(hop->next - first) >= (s32)hop->group &&
+	     !(hop->answered & BIT(group));
+	*back = ok && hop->asked >= INA_HOP_SILENT;
+	for (i = 0; ok && missing && i < count; i++) {
+		seq = first + i;
+		slot = hop->log[seq % ina_hop_span(hop)];
+		if (missing[i / 8] & BIT(i % 8) && slot != INA_HOP_NONE &&
+		    (s32)(seq - hop->una) >= 0)
+			ina_hop_queue(hop, slot);
+	}
+	if (ok) {
+		hop->answered |= BIT(group);
+		ina_hop_settle(hop, hop->una);
+		hop->active = jiffies;
+		hop->asked = 0;
+		hop->ask = false;
+	}
+	spin_unlock_bh(&hop->lock);
+	return ok;
+}
+
+/* Does the receiver have all that was sent, as others know? */
+static bool ina_hop_moot(const struct ina_hop *hop,
+			 bool (*needed)(void *arg, u32 slot), void *arg)
+{
+	u32 seq, slot;
+
+	for (seq = hop->una; seq != hop->next; seq++) {
+		slot = hop->log[seq % ina_hop_span(hop)];
+		if (slot != INA_HOP_NONE && needed(arg, slot))
+			return false;
+	}
+	return true;
+}
+
+/* That is all for now: what follows belongs to the next group. */
+static void ina_hop_close(struct ina_hop *hop)
+{
+	while (hop->next % hop->group)
+		hop->log[hop->next++ % ina_hop_span(hop)] = INA_HOP_NONE;
+}
+
+/**
+ * ina_hop_ask() - by the clock: is it time to ask for an answer
+ * @hop: the hop
+ * @needed: does the receiver still need what was sent of a slot
+ * @arg: for @needed
+ * @silent: whether the peer has left too many questions unanswered just now
+ *
+ * If so, ina_hop_done() has something to say.
+ * Return: true if answers are outstanding.
+ */
+bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
+		 void *arg, bool *silent)
+{
+	unsigned int ms;
+	bool waiting;
+
+	*silent = false;
+	spin_lock_bh(&hop->lock);
+	waiting = hop->una != hop->next;
+	ms = INA_HOP_ASK_MS << min_t(u32, hop->asked, INA_HOP_ASK_SHIFT);
+	if (waiting &&
+	    time_after_eq(jiffies, hop->active + msecs_to_jiffies(ms))) {
+		if (ina_hop_moot(hop, needed, arg)) {
+			ina_hop_settle(hop, hop->next);
+			hop->asked = 0;
+			waiting = false;
+		} else {
+			ina_hop_close(hop);
+			hop->ask = true;
+			hop->active = jiffies;
+			*silent = ++hop->asked == INA_HOP_SILENT;
+		}
+	}
+	spin_unlock_bh(&hop->lock);
+	return waiting;
+}
+
+/**
+ * ina_hop_done() - the question to send, if there is one
+ * @hop: the hop
+ * @epoch: where its epoch goes
+ * @una: where the first number without an answer goes
+ * @end: where the number behind the last goes
+ *
+ * Return: true if there is one.
+ */
+bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end)
+{
+	bool ask;
+
+	spin_lock_bh(&hop->lock);
+	ask = hop->ask;
+	hop->ask = false;
+	*epoch = hop->epoch;
+	*una = hop->una;
+	*end = hop->end;
+	spin_unlock_bh(&hop->lock);
+	return ask;
+}
+
+/* Answer a group that is complete, or late. */
+static void ina_hop_answer(struct ina_hop *hop, u32 bit)
+{
+	hop->answer |= bit;
+	hop->checked |= bit;
+	hop->late &= ~bit;
+}
+
+/* Check these groups once the late have had their time. */
+static void ina_hop_defer(struct ina_hop *hop, u32 bits)
+{
+	bits &= ~hop->checked;
+	if (bits && !hop->late)
+		hop->late_at = jiffies + msecs_to_jiffies(INA_HOP_LATE_MS);
+	hop->late |= bits;
+}
+
+/*
+ * All below @top were sent. A group that is begun is made ready, those before
+ * it are to be checked. Return: false if the sender cannot have sent that.
+ */
+static bool ina_hop_raise(struct ina_hop *hop, u32 top)
+{
+	u32 first, place;
+
+	if ((s32)(top - hop->top) <= 0)
+		return true;
+	if (top - hop->top > ina_hop_span(hop))
+		return false;
+	first = round_up(hop->top, hop->group);
+	for (; (s32)(top - first) > 0; first += hop->group) {
+		place = ina_hop_place(hop, first);
+		bitmap_clear(hop->got, first % ina_hop_span(hop), hop->group);
+		hop->count[place] = 0;
+		hop->checked &= ~BIT(place);
+		hop->answer &= ~BIT(place);
+		hop->late &= ~BIT(place);
+		/* All others are earlier. */
+		ina_hop_defer(hop, INA_HOP_ALL & ~BIT(place));
+	}
+	hop->top = top;
+	return true;
+}
+
+/* Does the receiver still remember the group of a number? */
+static bool ina_hop_known(const struct ina_hop *hop, u32 seq)
+{
+	return (s32)(hop->top - seq) > 0 &&
+	       ina_hop_first(hop, hop->top - 1) - ina_hop_first(hop, seq) <
+	       ina_hop_span(hop);
+}
+
+static enum ina_hop_todo ina_hop_todo(const struct ina_hop *hop)
+{
+	if (hop->answer)
+		return INA_HOP_ANSWER;
+	return hop->late ? INA_HOP_CHECK : INA_HOP_NOTHING;
+}
+
+/* Is all of a group there that is known to have been sent? */
+static bool ina_hop_is_whole(const struct ina_hop *hop, u32 first)
+{
+	return hop->count[ina_hop_place(hop, first)] ==
+	       min(hop->group, hop->top - first);
+}
+
+/**
+ * ina_hop_received() - a packet has come and is accounted for
+ * @hop: the hop
+ * @epoch: its epoch
+ * @seq: its number
+ *
+ * Return: what is to be done.
+ */
+enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq)
+{
+	enum ina_hop_todo todo = INA_HOP_NOTHING;
+	u32 place = ina_hop_place(hop, seq);
+
+	spin_lock_bh(&hop->lock);
+	if (hop->epoch != epoch || !ina_hop_raise(hop, seq + 1) ||
+	    !ina_hop_known(hop, seq) ||
+	    __test_and_set_bit(seq % ina_hop_span(hop), hop->got))
+		goto unlock;
+	if (++hop->count[place] == hop->group &&
+	    !(hop->checked & BIT(place)))
+		ina_hop_answer(hop, BIT(place));
+	else if (hop->late & BIT(place) &&
+		 ina_hop_is_whole(hop, ina_hop_first(hop, seq)))
+		ina_hop_answer(hop, BIT(place));
+	else if ((seq + 1) % hop->group == 0)
+		ina_hop_defer(hop, BIT(place));
+	todo = ina_hop_todo(hop);
+unlock:
+	spin_unlock_bh(&hop->lock);
+	return todo;
+}
+
+/**
+ * ina_hop_asked() - the sender says what it has sent, and waits
+ * @hop: the hop
+ * @epoch: its epoch
+ * @una: first number without an answer
+ * @end: behind the last
+ *
+ * The question may have overtaken what it asks about.
+ * Return: what is to be done.
+ */
+enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,
+				u32 end)
+{
+	enum ina_hop_todo todo = INA_HOP_NOTHING;
+	u32 first, bit;
+
+	spin_lock_bh(&hop->lock);
+	if (hop->epoch != epoch || end - una > ina_hop_span(hop) ||
+	    !ina_hop_raise(hop, end))
+		goto unlock;
+	for (first = ina_hop_first(hop, una); (s32)(end - first) > 0;
+	     first += hop->group) {
+		if (!ina_hop_known(hop, first))
+			continue;
+		bit = BIT(ina_hop_place(hop, first));
+		if (hop->checked & bit || ina_hop_is_whole(hop, first))
+			ina_hop_answer(hop, bit);
+		else
+			ina_hop_defer(hop, bit);
+	}
+	todo = ina_hop_todo(hop);
+unlock:
+	spin_unlock_bh(&hop->lock);
+	return todo;
+}
+
+/**
+ * ina_hop_check() - by the clock: have the late had their time
+ * @hop: the hop
+ * @answer: whether an answer is to be sent
+ *
+ * Return: true if groups are waiting for it.
+ */
+bool ina_hop_check(struct ina_hop *hop, bool *answer)
+{
+	bool waiting;
+
+	spin_lock_bh(&hop->lock);
+	*answer = hop->late && time_after_eq(jiffies, hop->late_at);
+	if (*answer)
+		ina_hop_answer(hop, hop->late);
+	waiting = hop->late;
+	spin_unlock_bh(&hop->lock);
+	return waiting;
+}
+
+/* What is there of a group, up to the highest number known. */
+static void ina_hop_fill(const struct ina_hop *hop, u32 first,
+			 struct ina_hop_answer *answer)
+{
+	u32 i, place = first % ina_hop_span(hop);
+
+	answer->first = first;
+	answer->count = min(hop->group, hop->top - first);
+	answer->lost = 0;
+	memset(answer->missing, 0, sizeof(answer->missing));
+	for (i = 0; i < answer->count; i++) {
+		if (test_bit(place + i, hop->got))
+			continue;
+		answer->missing[i / 8] |= BIT(i % 8);
+		answer->lost++;
+	}
+}
+
+/**
+ * ina_hop_next_answer() - the next answer to send
+ * @hop: the hop
+ * @epoch: where its epoch goes
+ * @answer: where it goes
+ *
+ * Return: false if there is none.
+ */
+bool ina_hop_next_answer(struct ina_hop *hop, u32 *epoch,
+			 struct ina_hop_answer *answer)
+{
+	u32 last, place, back;
+	bool any;
+
+	spin_lock_bh(&hop->lock);
+	any = hop->answer;
+	if (any) {
+		place = __ffs(hop->answer);
+		hop->answer &= ~BIT(place);
+		last = ina_hop_first(hop, hop->top - 1);
+		back = (ina_hop_place(hop, last) - place) % INA_HOP_CREDIT;
+		*epoch = hop->epoch;
+		ina_hop_fill(hop, last - back * hop->group, answer);
+	}
+	spin_unlock_bh(&hop->lock);
+	return any;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A hop joins this node and a neighbour. What is sent on it is numbered; the
+ * receiver answers by groups of numbers, and what it misses is sent again.
+ */
+#ifndef _INA_HOP_H
+#define _INA_HOP_H
+
+#include <linux/bitops.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <uapi/linux/ina_wire.h>
+
+#define INA_HOP_CREDIT		4	/* groups sent without an answer */
+#define INA_HOP_ASK_MS		16	/* silence after which is asked */
+#define INA_HOP_ASK_SHIFT	4	/* most doublings of it */
+#define INA_HOP_LATE_MS		8	/* what is later was lost */
+#define INA_HOP_SILENT		8	/* questions until the peer is reported */
+
+/**
+ * struct ina_hop - what is under way between this node and a neighbour
+ * @pending: bit per slot that is to be sent; atomic
+ * @slots: bits in @pending
+ * @cursor: where the search in @pending goes on; the sender's
+ * @group: numbers in a group, a power of two
+ * @lock: protects all below
+ * @epoch: to which the numbers belong
+ * @next: number of the next packet
+ * @end: number behind the last one that was sent
+ * @una: all below need no answer any more
+ * @answered: bit i: group i, counted from that of @una, is answered
+ * @log: slot sent under a number, at number % (group * credit)
+ * @active: jiffies at which something was sent, asked or answered
+ * @asked: questions since the last answer
+ * @ask: a DONE is to be sent
+ * @top: number behind the highest one received or told of
+ * @got: bit per number received, at number % (group * credit)
+ * @count: bits set in @got, per group
+ * @answer: groups to answer; bit group % credit, as in the next two
+ * @late: groups to check when the late have had their time
+ * @checked: groups that had their answer
+ * @late_at: jiffies at which that is
+ */
+struct ina_hop {
+	unsigned long *pending;
+	u32 slots;
+	u32 cursor;
+	u32 group;
+	spinlock_t lock;	/* numbers, in both directions */
+	u32 epoch;
+	u32 next;
+	u32 end;
+	u32 una;
+	u32 answered;
+	u32 *log;
+	unsigned long active;
+	unsigned int asked;
+	bool ask;
+	u32 top;
+	unsigned long *got;
+	u32 count[INA_HOP_CREDIT];
+	u32 answer;
+	u32 late;
+	u32 checked;
+	unsigned long late_at;
+};
+
+/**
+ * struct ina_hop_answer - what the receiver says of a group
+ * @first: number of its first packet
+ * @count: numbers it speaks of
+ * @lost: how many of them are missing
+ * @missing: bit per number, little-endian
+ */
+struct ina_hop_answer {
+	u32 first;
+	u16 count;
+	u16 lost;
+	u8 missing[INA_GROUP_MAX / 8];
+};
+
+/**
+ * enum ina_hop_todo - what a packet leaves to do
+ * @INA_HOP_NOTHING: nothing
+ * @INA_HOP_ANSWER: an answer is to be sent
+ * @INA_HOP_CHECK: a group is to be checked by the clock
+ */
+enum ina_hop_todo {
+	INA_HOP_NOTHING,
+	INA_HOP_ANSWER,
+	INA_HOP_CHECK,
+};
+
+size_t ina_hop_size(u32 slots, u32 group);
+void ina_hop_init(struct ina_hop *hop, u32 slots, u32 group);
+void ina_hop_memory(struct ina_hop *hop, void *memory);
+void ina_hop_reset(struct ina_hop *hop, u32 epoch);
+int ina_hop_pick(struct ina_hop *hop);
+bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq);
+bool ina_hop_has_credit(struct ina_hop *hop);
+bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
+		      const u8 *missing, bool *back);
+bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
+		 void *arg, bool *silent);
+bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end);
+enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq);
+enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,
+				u32 end);
+bool ina_hop_check(struct ina_hop *hop, bool *answer);
+bool ina_hop_next_answer(struct ina_hop *hop, u32 *epoch,
+			 struct ina_hop_answer *answer);
+
+/**
+ * ina_hop_queue() - a slot is to be sent
+ * @hop: the hop
+ * @slot: its number
+ *
+ * Context: any.
+ */
+static inline void ina_hop_queue(struct ina_hop *hop, u32 slot)
+{
+	set_bit(slot, hop->pending);
+}
+
+/**
+ * ina_hop_is_empty() - is nothing pending
+ * @hop: the hop
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static inline bool ina_hop_is_empty(const struct ina_hop *hop)
+{
+	return find_first_bit(hop->pending, hop->slots) >= hop->slots;
+}
+
+#endif /* _INA_HOP_H */

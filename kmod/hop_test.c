@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loss recovery on a hop: numbers, groups, answers, questions. */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+
+#include "test.h"
+
+#define HOP_TEST_SLOTS	100
+#define HOP_TEST_GROUP	8
+#define HOP_TEST_SPAN	(HOP_TEST_GROUP * INA_HOP_CREDIT)
+#define HOP_TEST_EPOCH	3
+
+/* Two ends of a hop, of which one sends; @has are the slots that came over. */
+struct hop_test {
+	struct ina_hop tx;
+	struct ina_hop rx;
+	DECLARE_BITMAP(has, HOP_TEST_SLOTS);
+};
+
+static bool hop_test_all(void *arg, u32 slot)
+{
+	return true;
+}
+
+static bool hop_test_none(void *arg, u32 slot)
+{
+	return false;
+}
+
+static bool hop_test_missing(void *arg, u32 slot)
+{
+	struct hop_test *t = arg;
+
+	return !test_bit(slot, t->has);
+}
+
+/* Number the next pending slot. Return: false if there is none or no credit. */
+static bool hop_test_send(struct hop_test *t, u32 *slot, u32 *seq)
+{
+	int id = ina_hop_has_credit(&t->tx) ? ina_hop_pick(&t->tx) : -1;
+
+	if (id < 0)
+		return false;
+	*slot = id;
+	return ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, id, seq);
+}
+
+/* Queue and number @count slots, none of which has come over. */
+static void hop_test_sent(struct kunit *test, u32 count)
+{
+	struct hop_test *t = test->priv;
+	u32 i, slot, seq;
+
+	for (i = 0; i < count; i++) {
+		ina_hop_queue(&t->tx, i % HOP_TEST_SLOTS);
+		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+		KUNIT_ASSERT_EQ(test, seq, i);
+	}
+}
+
+/* Let the clock of both ends strike, as if much time had passed. */
+static void hop_test_later(struct hop_test *t)
+{
+	t->tx.active = jiffies - HZ;
+	t->rx.late_at = jiffies - 1;
+}
+
+static bool hop_test_answer(struct hop_test *t,
+			    const struct ina_hop_answer *answer)
+{
+	bool back;
+
+	return ina_hop_answered(&t->tx, HOP_TEST_EPOCH, answer->first,
+				answer->count,
+				answer->lost ? answer->missing : NULL, &back);
+}
+
+static void stamp__credit(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 slot, seq, epoch;
+
+	hop_test_sent(test, HOP_TEST_SPAN);
+	KUNIT_EXPECT_FALSE(test, ina_hop_has_credit(&t->tx));
+	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, 0, &seq));
+	/* The second group is answered: the first still holds all up. */
+	for (seq = HOP_TEST_GROUP; seq < 2 * HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, answer.lost, 0);
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_FALSE(test, ina_hop_has_credit(&t->tx));
+	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	/* Both are paid back at once. */
+	hop_test_sent(test, 0);
+	ina_hop_queue(&t->tx, 50);
+	KUNIT_EXPECT_TRUE(test, hop_test_send(t, &slot, &seq));
+	KUNIT_EXPECT_EQ(test, slot, 50);
+	KUNIT_EXPECT_EQ(test, seq, HOP_TEST_SPAN);
+	KUNIT_EXPECT_EQ(test, t->tx.una, 2 * HOP_TEST_GROUP);
+}
+
+static void stamp__other_epoch(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	u32 seq;
+
+	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH + 1, 0,
+					       &seq));
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH + 1, 0),
+			INA_HOP_NOTHING);
+	KUNIT_EXPECT_EQ(test, t->rx.top, 0);
+	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, HOP_TEST_EPOCH + 1, 0, 1),
+			INA_HOP_NOTHING);
+}
+
+/* The end of a group came, one of it did not: checked when it is late. */
+static void received__gap(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch;
+	bool now;
+
+	hop_test_sent(test, HOP_TEST_GROUP);
+	for (seq = 0; seq < HOP_TEST_GROUP - 1; seq++)
+		if (seq != 2)
+			KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq),
+					INA_HOP_NOTHING);
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq),
+			INA_HOP_CHECK);
+	KUNIT_EXPECT_FALSE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_TRUE(test, ina_hop_check(&t->rx, &now));
+	KUNIT_EXPECT_FALSE(test, now);
+	hop_test_later(t);
+	KUNIT_EXPECT_FALSE(test, ina_hop_check(&t->rx, &now));
+	KUNIT_EXPECT_TRUE(test, now);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, epoch, HOP_TEST_EPOCH);
+	KUNIT_EXPECT_EQ(test, answer.first, 0);
+	KUNIT_EXPECT_EQ(test, answer.count, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, answer.lost, 1);
+	KUNIT_EXPECT_EQ(test, answer.missing[0], BIT(2));
+	KUNIT_EXPECT_FALSE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	/* The late one comes after all: that was the one answer. */
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2),
+			INA_HOP_NOTHING);
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 2);
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), -1);
+	/* The same answer again changes nothing. */
+	KUNIT_EXPECT_FALSE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), -1);
+}
+
+/* A whole group was lost: one of a later group tells. */
+static void received__later_group(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 epoch;
+	bool now;
+
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2 * HOP_TEST_GROUP);
+	hop_test_later(t);
+	ina_hop_check(&t->rx, &now);
+	KUNIT_EXPECT_TRUE(test, now);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.lost, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, answer.first, 0);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
+	KUNIT_EXPECT_FALSE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+}
+
+/* Numbers no sender can have used, and those long answered. */
+static void received__impossible(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN);
+	KUNIT_EXPECT_EQ(test, t->rx.top, 0);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN - 1);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN);
+	KUNIT_EXPECT_EQ(test, t->rx.top, HOP_TEST_SPAN + 1);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0);
+	KUNIT_EXPECT_EQ(test, t->rx.count[0], 1);
+	t->rx.late = 0;
+	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0,
+					    HOP_TEST_SPAN + 1),
+			INA_HOP_NOTHING);
+}
+
+/* Not enough for a group: the sender asks, and goes on with a new one. */
+static void ask__tail(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 epoch, una, end, seq, slot;
+	bool silent;
+
+	hop_test_sent(test, 3);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0);
+	KUNIT_EXPECT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, t, &silent));
+	KUNIT_EXPECT_FALSE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
+	hop_test_later(t);
+	KUNIT_EXPECT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, t, &silent));
+	KUNIT_ASSERT_TRUE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
+	KUNIT_EXPECT_EQ(test, una, 0);
+	KUNIT_EXPECT_EQ(test, end, 3);
+	/* It may have overtaken what it asks about. */
+	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, epoch, una, end),
+			INA_HOP_CHECK);
+	hop_test_later(t);
+	ina_hop_check(&t->rx, &silent);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.count, 3);
+	KUNIT_EXPECT_EQ(test, answer.missing[0], BIT(1) | BIT(2));
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_GROUP);
+	KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+	KUNIT_EXPECT_EQ(test, seq, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, slot, 1);
+}
+
+/* Overtaken, but all of it came before it was late: no check is needed. */
+static void asked__overtaking(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 epoch;
+
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0);
+	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, 2),
+			INA_HOP_CHECK);
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 1),
+			INA_HOP_ANSWER);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.count, 2);
+	KUNIT_EXPECT_EQ(test, answer.lost, 0);
+	/* The answer was lost: asked again, it is there at once. */
+	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, 2),
+			INA_HOP_ANSWER);
+}
+
+/* An answer that speaks of numbers never used, as the question was lost. */
+static void answered__unused_numbers(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer = { .count = HOP_TEST_GROUP, .lost = 8 };
+	bool silent;
+
+	answer.missing[0] = 0xff;
+	hop_test_sent(test, 2);
+	/* The group is not closed: nobody can have answered it. */
+	KUNIT_EXPECT_FALSE(test, hop_test_answer(t, &answer));
+	hop_test_later(t);
+	ina_hop_ask(&t->tx, hop_test_all, t, &silent);
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 0);
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 1);
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), -1);
+}
+
+/* What others know to have come over is not asked for. */
+static void ask__not_needed(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	u32 epoch, una, end;
+	bool silent;
+
+	hop_test_sent(test, HOP_TEST_SPAN - 1);
+	hop_test_later(t);
+	KUNIT_EXPECT_FALSE(test, ina_hop_ask(&t->tx, hop_test_none, t,
+					     &silent));
+	KUNIT_EXPECT_FALSE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
+	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_SPAN - 1);
+	KUNIT_EXPECT_TRUE(test, ina_hop_has_credit(&t->tx));
+}
+
+static void ask__silent(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer = { .count = 1 };
+	bool silent, back;
+	int i;
+
+	hop_test_sent(test, 1);
+	for (i = 1; i <= INA_HOP_SILENT + 2; i++) {
+		hop_test_later(t);
+		ina_hop_ask(&t->tx, hop_test_all, t, &silent);
+		KUNIT_EXPECT_EQ(test, silent, i == INA_HOP_SILENT);
+	}
+	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0,
+						 answer.count, NULL, &back));
+	KUNIT_EXPECT_TRUE(test, back);
+}
+
+static void numbers__wrap(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 start = -2 * HOP_TEST_GROUP;
+	u32 i, slot, seq, epoch;
+
+	t->tx.next = start;
+	t->tx.end = start;
+	t->tx.una = start;
+	t->rx.top = start;
+	for (i = 0; i < HOP_TEST_SPAN; i++) {
+		ina_hop_queue(&t->tx, i);
+		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+		KUNIT_EXPECT_EQ(test, seq, start + i);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	}
+	KUNIT_EXPECT_FALSE(test, ina_hop_has_credit(&t->tx));
+	for (i = 0; i < INA_HOP_CREDIT; i++) {
+		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
+							    &answer));
+		KUNIT_EXPECT_EQ(test, answer.lost, 0);
+		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	}
+	KUNIT_EXPECT_EQ(test, t->tx.una, start + HOP_TEST_SPAN);
+	KUNIT_EXPECT_EQ(test, t->tx.answered, 0);
+}
+
+/* Send what there is, of which a third is lost. */
+static void hop_test_flood(struct hop_test *t, struct rnd_state *rnd)
+{
+	u32 slot, seq;
+
+	while (hop_test_send(t, &slot, &seq)) {
+		if (!ina_test_below(rnd, 3))
+			continue;
+		set_bit(slot, t->has);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	}
+}
+
+/* Questions and answers, of which a third is lost and some come twice. */
+static void hop_test_talk(struct hop_test *t, struct rnd_state *rnd)
+{
+	struct ina_hop_answer answer;
+	u32 epoch, una, end;
+	bool flag;
+
+	hop_test_later(t);
+	ina_hop_ask(&t->tx, hop_test_missing, t, &flag);
+	ina_hop_check(&t->rx, &flag);
+	if (ina_hop_done(&t->tx, &epoch, &una, &end) && ina_test_below(rnd, 3))
+		ina_hop_asked(&t->rx, epoch, una, end);
+	while (ina_hop_next_answer(&t->rx, &epoch, &answer)) {
+		if (!ina_test_below(rnd, 3))
+			continue;
+		hop_test_answer(t, &answer);
+		if (!ina_test_below(rnd, 3))
+			hop_test_answer(t, &answer);
+	}
+}
+
+/* Whatever is lost, in the end all have come over. */
+static void random__all_arrive(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct rnd_state rnd;
+	u32 i, turns = 0;
+
+	ina_test_random(test, &rnd);
+	for (i = 0; i < HOP_TEST_SLOTS; i++)
+		ina_hop_queue(&t->tx, i);
+	while (!bitmap_full(t->has, HOP_TEST_SLOTS) && turns++ < 1000) {
+		hop_test_flood(t, &rnd);
+		hop_test_talk(t, &rnd);
+	}
+	KUNIT_EXPECT_TRUE(test, bitmap_full(t->has, HOP_TEST_SLOTS));
+}
+
+static int hop_test_init_one(struct kunit *test, struct ina_hop *hop)
+{
+	void *memory = kunit_kzalloc(test, ina_hop_size(HOP_TEST_SLOTS,
+							HOP_TEST_GROUP),
+				     GFP_KERNEL);
+
+	if (!memory)
+		return -ENOMEM;
+	ina_hop_init(hop, HOP_TEST_SLOTS, HOP_TEST_GROUP);
+	ina_hop_memory(hop, memory);
+	ina_hop_reset(hop, HOP_TEST_EPOCH);
+	return 0;
+}
+
+static int hop_test_init(struct kunit *test)
+{
+	struct hop_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	if (!t)
+		return -ENOMEM;
+	test->priv = t;
+	return hop_test_init_one(test, &t->tx) ?:
+	       hop_test_init_one(test, &t->rx);
+}
+
+static struct kunit_case hop_test_cases[] = {
+	KUNIT_CASE(stamp__credit),
+	KUNIT_CASE(stamp__other_epoch),
+	KUNIT_CASE(received__gap),
+	KUNIT_CASE(received__later_group),
+	KUNIT_CASE(received__impossible),
+	KUNIT_CASE(ask__tail),
+	KUNIT_CASE(asked__overtaking),
+	KUNIT_CASE(answered__unused_numbers),
+	KUNIT_CASE(ask__not_needed),
+	KUNIT_CASE(ask__silent),
+	KUNIT_CASE(numbers__wrap),
+	KUNIT_CASE(random__all_arrive),
+	{}
+};
+
+static struct kunit_suite hop_test_suite = {
+	.name = "ina_hop",
+	.init = hop_test_init,
+	.test_cases = hop_test_cases,
+};
+
+kunit_test_suite(hop_test_suite);
