@@ -164,7 +164,8 @@ static void ina_worker_abandon(struct ina_worker *worker)
 	for (round = worker->acked; round < worker->next; round++) {
 		entry = &node->rounds[round % node->job->config.depth];
 		if (!ina_worker_is_active(worker, round) ||
-		    entry->tag.round != round || entry->failed)
+		    entry->tag.round != round || entry->failed ||
+		    !ina_round_is_live(node, entry))
 			continue;
 		if (node->root) {
 			ina_round_fail_locked(node, &entry->tag, &blame);
@@ -216,6 +217,8 @@ unlock:
  */
 void ina_worker_free(struct ina_worker *worker)
 {
+	/* It may be contributing for us. */
+	flush_work(&worker->node->restart);
 	ina_region_free(&worker->ctl_page);
 	ina_region_free(&worker->contrib);
 	ina_node_put(worker->node);

@@ -9,6 +9,7 @@
 
 #include "control.h"
 #include "member.h"
+#include "round.h"
 #include "tx.h"
 #include "wire.h"
 
@@ -87,6 +88,7 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 				   struct ina_control *c)
 {
 	struct ina_child *child = &node->children[index];
+	struct ina_over over = ina_round_over(node, true);
 
 	c->pkt.type = INA_TYPE_EPOCH;
 	c->pkt.seq = child->announced++;
@@ -95,10 +97,13 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 	c->body.epoch = (struct ina_epoch_hdr){
 		.instance = cpu_to_be64(child->instance),
 		.base = cpu_to_be64(node->base),
+		.root = cpu_to_be64(node->root_id),
 		.workers = cpu_to_be32(node->open ? node->members : 0),
 		.token = cpu_to_be32(node->open ? node->token : 0),
 		.reason = cpu_to_be32(node->closed.reason),
 		.generation = cpu_to_be32(child->generation),
+		.final = cpu_to_be32(over.final),
+		.failed = cpu_to_be32(over.failed),
 	};
 }
 
@@ -107,7 +112,7 @@ static void ina_control_fill_fail(const struct ina_node *node,
 				 struct ina_control *c)
 {
 	c->pkt.type = INA_TYPE_FAIL;
-	c->pkt.epoch = entry->epoch;
+	c->pkt.epoch = node->epoch;
 	c->pkt.round = entry->tag.round;
 	c->pkt.index = index;
 	c->body.fail = (struct ina_fail_hdr){

@@ -98,6 +98,27 @@ void ina_hop_reset(struct ina_hop *hop, u32 epoch)
 }
 
 /**
+ * ina_hop_queue_range() - many slots are to be sent
+ * @hop: the hop
+ * @first: number of the first
+ * @count: how many
+ */
+void ina_hop_queue_range(struct ina_hop *hop, u32 first, u32 count)
+{
+	u32 slot = first, end = first + count;
+
+	while (slot < end) {
+		/* All bits set are set, whoever else sets some of them. */
+		if (slot % BITS_PER_LONG == 0 && end - slot >= BITS_PER_LONG) {
+			WRITE_ONCE(hop->pending[BIT_WORD(slot)], ~0UL);
+			slot += BITS_PER_LONG;
+		} else {
+			ina_hop_queue(hop, slot++);
+		}
+	}
+}
+
+/**
  * ina_hop_pick() - the next slot to send, taken out of @pending
  * @hop: the hop; one sender at a time
  *

@@ -38,12 +38,9 @@ static void ina_member_count(struct ina_node *node)
 	bool complete = node->attached == node->nworkers;
 	int i;
 
-	for (i = 0; i < node->nworkers; i++) {
-		if (!node->workers[i])
-			continue;
-		token += node->workers[i]->token;
-		complete &= ina_worker_settled(node->workers[i]);
-	}
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			token += node->workers[i]->token;
 	for (i = 0; i < node->nchildren; i++) {
 		complete &= !!node->children[i].workers;
 		workers += node->children[i].workers;
@@ -61,41 +58,103 @@ static void ina_member_announce(struct ina_node *node)
 		node->children[i].announce = true;
 }
 
-/* A new epoch: everybody starts at @base under a new era. */
-static void ina_member_open(struct ina_node *node, u32 epoch, u32 members,
-			    u32 token, u64 base)
+/**
+ * struct ina_epoch - a membership, as the root announces it
+ * @number: of the epoch
+ * @members: workers
+ * @token: sum of their tokens
+ * @base: first round not acknowledged by all
+ * @root: instance of the root
+ * @over: rounds that are not summed again
+ */
+struct ina_epoch {
+	u32 number;
+	u32 members;
+	u32 token;
+	u64 base;
+	u64 root;
+	struct ina_over over;
+};
+
+/* Numbers on all hops start again. */
+static void ina_member_reset_hops(struct ina_node *node, u32 epoch)
 {
 	int i;
 
-	lockdep_assert_held(&node->lock);
-	ina_round_fail_all(node, &node->closed);
-	node->era++;
-	node->epoch = epoch;
-	WRITE_ONCE(node->base, base);
-	node->acked = base;
-	WRITE_ONCE(node->members, members);
-	WRITE_ONCE(node->token, token);
-	node->open = true;
-	node->closed = (struct ina_blame){};
 	ina_hop_reset(&node->parent.hop, epoch);
-	for (i = 0; i < node->nchildren; i++) {
-		node->children[i].acked = base;
+	for (i = 0; i < node->nchildren; i++)
 		ina_hop_reset(&node->children[i].peer.hop, epoch);
-	}
+}
+
+/* A child is in a new epoch, if its subtree is there. */
+static void ina_member_enter(struct ina_child *child, u64 base)
+{
+	child->acked = child->workers ? base : U64_MAX;
+	child->epoch_token = child->token;
+}
+
+/*
+ * A new epoch under a new era. Of the same root, final rounds are kept and the
+ * others summed again; another root starts afresh.
+ */
+static void ina_member_open(struct ina_node *node, const struct ina_epoch *e)
+{
+	bool fresh = node->root_id != e->root;
+	bool seamless = e->number == node->epoch + 1;
+	u32 reason;
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	if (fresh)
+		ina_round_forget(node);
+	node->era++;
+	node->epoch = e->number;
+	node->root_id = e->root;
+	WRITE_ONCE(node->base, e->base);
+	node->acked = e->base;
+	WRITE_ONCE(node->members, e->members);
+	WRITE_ONCE(node->token, e->token);
+	node->open = true;
+	reason = node->closed.reason;
+	node->closed = (struct ina_blame){};
+	for (i = 0; i < node->nchildren; i++)
+		ina_member_enter(&node->children[i], e->base);
+	if (!fresh)
+		ina_round_epoch(node, &e->over, seamless);
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
-			ina_worker_epoch(node->workers[i]);
+			ina_worker_epoch(node->workers[i], fresh);
 	/* After all the above: who sees the epoch sees its members. */
-	smp_store_release(&node->epoch_era, (u64)epoch << 32 | node->era);
+	smp_store_release(&node->epoch_era, (u64)e->number << 32 | node->era);
 	ina_member_announce(node);
 	ina_event_send(node->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_EPOCH_OPENED,
 			.job = node->job->config.id,
-			.epoch = epoch, .workers = members,
-			.has_round = true, .round = base },
-		       "job %u epoch %u opened: %u workers, from round %llu",
-		       node->job->config.id, epoch, members, base);
+			.epoch = e->number, .workers = e->members,
+			.has_round = true, .round = e->base,
+			.reason = reason },
+		       "job %u epoch %u opened: %u workers, from round %llu%s%s",
+		       node->job->config.id, e->number, e->members, e->base,
+		       reason ? ", after " : "",
+		       reason ? ina_event_reason(reason) : "");
+	ina_node_restart(node);
 	ina_node_kick(node);
+	/* Nobody below may be left to need anything. */
+	ina_round_advance(node);
+}
+
+/*
+ * No epoch is published from here on until ina_member_open() has sorted the
+ * rounds: packets of the last one find neither a tag nor a number.
+ */
+static void ina_member_withdraw(struct ina_node *node, u32 epoch)
+{
+	lockdep_assert_held(&node->lock);
+	WRITE_ONCE(node->epoch_era, 0);
+	/* Withdrawn before a round changes: pairs with ina_rx_place(). */
+	smp_wmb();
+	/* What was sent under the last epoch was sent; nothing more will be. */
+	ina_member_reset_hops(node, epoch);
 }
 
 /**
@@ -103,8 +162,7 @@ static void ina_member_open(struct ina_node *node, u32 epoch, u32 members,
  * @node: the node; its lock is held
  * @blame: why
  *
- * At the root the rounds that are not complete fail; other nodes leave that to
- * the root, which alone knows what is complete.
+ * Rounds that run wait for the next epoch.
  */
 void ina_member_close(struct ina_node *node, const struct ina_blame *blame)
 {
@@ -113,9 +171,7 @@ void ina_member_close(struct ina_node *node, const struct ina_blame *blame)
 	lockdep_assert_held(&node->lock);
 	if (!ina_member_is_open(node))
 		return;
-	if (node->root)
-		ina_round_fail_incomplete(node, blame);
-	/* Members and epoch stay: complete rounds are still distributed. */
+	/* Members and epoch stay: what is under way may still complete. */
 	node->open = false;
 	node->closed = *blame;
 	for (i = 0; i < node->nworkers; i++)
@@ -165,40 +221,29 @@ u32 ina_member_last_epoch(const struct ina_node *node)
 	return epoch;
 }
 
-/* Does a round that is complete here still have to reach somebody? */
-static bool ina_member_busy(const struct ina_node *node)
-{
-	u64 needed = ina_round_lowest(node);
-	const struct ina_round *entry;
-	u32 i;
-
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		if (entry->tag.era == node->era && entry->complete &&
-		    !entry->failed && entry->tag.round >= needed &&
-		    time_before(jiffies, entry->deadline))
-			return true;
-	}
-	return false;
-}
-
 /**
- * ina_member_open_try() - open an epoch if the tree is complete and quiet
+ * ina_member_open_try() - open an epoch if the tree is complete
  * @node: the node, of which only a root opens epochs; its lock is held
  */
 void ina_member_open_try(struct ina_node *node)
 {
-	u32 epoch = ina_member_last_epoch(node) + 1;
+	struct ina_epoch e = {
+		.number = ina_member_last_epoch(node) + 1,
+		.members = node->subtree,
+		.token = node->subtree_token,
+		.base = node->epoch ? node->base : ina_member_floor(node),
+		.root = node->instance,
+	};
 
 	lockdep_assert_held(&node->lock);
-	if (!node->root || node->open || !node->subtree ||
-	    ina_member_busy(node))
+	if (!node->root || node->open || !node->subtree)
 		return;
 	/* A root that restarts should not repeat its former numbers. */
 	if (!node->epoch)
-		epoch = max_t(u32, ktime_get_real_seconds(), epoch);
-	ina_member_open(node, epoch, node->subtree, node->subtree_token,
-			ina_member_floor(node));
+		e.number = max_t(u32, ktime_get_real_seconds(), e.number);
+	ina_member_withdraw(node, e.number);
+	e.over = ina_round_over(node, false);
+	ina_member_open(node, &e);
 }
 
 /**
@@ -210,6 +255,9 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 {
 	lockdep_assert_held(&node->lock);
 	ina_member_close(node, blame);
+	/* The result would lack somebody. */
+	if (node->root && blame->reason == INA_REASON_LEFT)
+		ina_round_fail_incomplete(node, blame);
 	ina_member_count(node);
 	node->generation++;
 	node->change = *blame;
@@ -220,24 +268,6 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 	ina_member_open_try(node);
 	ina_node_kick(node);
 	ina_node_tick(node);
-}
-
-/**
- * ina_member_settle() - between epochs: are the local workers ready again
- * @node: the node; its lock is held
- *
- * A worker that has not read its results keeps the node out of the next
- * epoch where children's sums would overwrite them.
- */
-void ina_member_settle(struct ina_node *node)
-{
-	u32 was = node->subtree;
-
-	if (node->open || node->dead)
-		return;
-	ina_member_count(node);
-	if (node->subtree != was)
-		ina_member_changed(node, &node->closed);
 }
 
 /* Why the JOIN of a configured child cannot be accepted, or 0. */
@@ -277,6 +307,7 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 	u32 generation = be32_to_cpu(join->generation);
 	struct ina_blame blame = { .culprit = child->peer.addr };
 	bool restarted = child->instance && child->instance != instance;
+	u32 workers = be32_to_cpu(join->workers);
 	bool was = child->workers;
 
 	/* Repeated, or overtaken by a later one. */
@@ -285,13 +316,10 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 		return;
 	child->instance = instance;
 	child->generation = generation;
-	child->workers = child->refused ? 0 : be32_to_cpu(join->workers);
+	child->workers = child->refused ? 0 : workers;
 	child->token = child->workers ? be32_to_cpu(join->token) : 0;
 	child->floor = be64_to_cpu(join->floor);
 	child->last_epoch = epoch;
-	/* What it held is gone; one that goes on may still need a result. */
-	if (restarted)
-		child->acked = U64_MAX;
 	child->epoch_heard = 0;
 	child->heard_open = false;
 	child->announce = false;
@@ -299,6 +327,13 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 		       be16_to_cpu(join->reason);
 	if (!restarted && memchr_inv(join->culprit, 0, sizeof(join->culprit)))
 		memcpy(&blame.culprit, join->culprit, sizeof(join->culprit));
+	/* Back after a restart: the same workers, or have some gone with it? */
+	child->restarted |= restarted;
+	if (child->restarted && child->workers) {
+		if (child->token != child->epoch_token)
+			blame.reason = INA_REASON_LEFT;
+		child->restarted = false;
+	}
 	if (!was && !child->workers)
 		return;
 	ina_event_send(node->net, &(struct ina_event){
@@ -368,7 +403,6 @@ static void ina_member_rejoin(struct ina_node *node)
 		.culprit = node->parent.addr,
 	};
 
-	ina_round_fail_all(node, &blame);
 	ina_member_close(node, &blame);
 	ina_member_changed(node, &(struct ina_blame){});
 }
@@ -450,6 +484,25 @@ static void ina_member_base(struct ina_node *node, u64 base)
 			ina_worker_base(node->workers[i]);
 }
 
+/*
+ * The root is another one: it knows nothing of our rounds, and its own may use
+ * the memory of our results. Return: whether they have all been read.
+ */
+static bool ina_member_leave_root(struct ina_node *node)
+{
+	struct ina_blame blame = {
+		.reason = INA_REASON_ROOT_LOST,
+		.detail = { node->base, node->base >> 32 },
+	};
+	int i;
+
+	ina_round_fail_all(node, &blame);
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] && !ina_worker_settled(node->workers[i]))
+			return false;
+	return true;
+}
+
 /**
  * ina_member_rx_epoch() - the parent announces membership and window
  * @node: the node
@@ -461,6 +514,14 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	struct ina_blame blame = {
 		.reason = be32_to_cpu(epoch->reason) ?: INA_REASON_PARENT_LOST,
 		.culprit = node->parent.addr,
+	};
+	struct ina_epoch e = {
+		.number = pkt->epoch,
+		.members = be32_to_cpu(epoch->workers),
+		.token = be32_to_cpu(epoch->token),
+		.base = be64_to_cpu(epoch->base),
+		.over.final = be32_to_cpu(epoch->final),
+		.over.failed = be32_to_cpu(epoch->failed),
 	};
 
 	spin_lock_bh(&node->lock);
@@ -480,14 +541,13 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	}
 	/* Closed, or another one: then the closing of ours was lost. */
 	ina_member_close(node, &blame);
-	if (epoch->workers)
-		ina_round_fail_all(node, &blame);
-	ina_member_settle(node);
-	if (epoch->workers && node->subtree &&
-	    be32_to_cpu(epoch->generation) == node->generation)
-		ina_member_open(node, pkt->epoch, be32_to_cpu(epoch->workers),
-				be32_to_cpu(epoch->token),
-				be64_to_cpu(epoch->base));
+	e.root = be64_to_cpu(epoch->root);
+	if (!e.members || !node->subtree ||
+	    (node->root_id && node->root_id != e.root &&
+	     !ina_member_leave_root(node)))
+		goto ack;
+	ina_member_withdraw(node, e.number);
+	ina_member_open(node, &e);
 ack:
 	node->send_ack = true;
 	ina_node_kick(node);
@@ -515,8 +575,11 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 {
 	const struct ina_ack_hdr *ack = pkt->body;
 	u64 acked = be64_to_cpu(ack->acked);
+	bool news;
 
 	spin_lock_bh(&node->lock);
+	news = pkt->workers && node->open && pkt->epoch == node->epoch &&
+	       !ina_member_heard(node, child);
 	child->epoch_heard = pkt->epoch;
 	child->heard_open = pkt->workers;
 	if (pkt->epoch == node->epoch && child->acked != U64_MAX &&
@@ -524,7 +587,10 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	    acked <= node->base + node->job->config.depth) {
 		child->acked = acked;
 		ina_round_advance(node);
-		ina_member_open_try(node);
+	}
+	if (news) {
+		ina_round_redistribute(node, child - node->children);
+		ina_node_kick(node);
 	}
 	if (node->epoch && (!ina_member_heard(node, child) ||
 			    (node->open &&

@@ -17,7 +17,6 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 u64 ina_member_floor(const struct ina_node *node);
 u32 ina_member_last_epoch(const struct ina_node *node);
 void ina_member_changed(struct ina_node *node, const struct ina_blame *blame);
-void ina_member_settle(struct ina_node *node);
 void ina_member_stranger(struct ina_node *node, struct ina_child *child);
 void ina_member_open_try(struct ina_node *node);
 void ina_member_close(struct ina_node *node, const struct ina_blame *blame);

@@ -40,6 +40,20 @@ void ina_node_kick(struct ina_node *node)
 }
 
 /**
+ * ina_node_restart() - let the workers' contributions be sent again
+ * @node: the node
+ *
+ * Context: any.
+ */
+void ina_node_restart(struct ina_node *node)
+{
+	rcu_read_lock();
+	if (node->nworkers && !READ_ONCE(node->dead))
+		queue_work(ina_workqueue, &node->restart);
+	rcu_read_unlock();
+}
+
+/**
  * ina_node_tick_in() - let the node's clock tick no later than this
  * @node: the node
  * @ms: milliseconds from now
@@ -279,6 +293,7 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	init_rwsem(&node->submitting);
 	INIT_WORK(&node->work, ina_node_work);
 	INIT_DELAYED_WORK(&node->tick, ina_timer_tick);
+	INIT_WORK(&node->restart, ina_worker_restart);
 	node->root = ipv6_addr_any(&tree->parent);
 	node->nworkers = tree->nworkers;
 	node->contributors = tree->nchildren + tree->nworkers;
@@ -457,6 +472,7 @@ void ina_node_destroy(struct ina_node *node)
 	synchronize_rcu();
 	cancel_delayed_work_sync(&node->tick);
 	cancel_work_sync(&node->work);
+	cancel_work_sync(&node->restart);
 	ina_tx_exit(node);
 	/* Now, not with the last reference: routes belong to the namespace. */
 	ina_node_free_peers(node);

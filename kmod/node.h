@@ -47,6 +47,8 @@ struct ina_peer {
  * @token: sum of their tokens
  * @floor: rounds below may have been used by its subtree
  * @last_epoch: highest epoch its subtree has seen
+ * @epoch_token: @token in the last epoch
+ * @restarted: it has another instance than in the last epoch
  * @announced: EPOCHs sent to it
  * @epoch_heard: epoch it last acknowledged
  * @heard_open: it took that epoch as open
@@ -63,6 +65,8 @@ struct ina_child {
 	u32 token;
 	u64 floor;
 	u32 last_epoch;
+	u32 epoch_token;
+	bool restarted;
 	u32 announced;
 	u32 epoch_heard;
 	bool heard_open;
@@ -85,16 +89,31 @@ struct ina_blame {
 };
 
 /**
+ * struct ina_over - rounds of the window that are not summed any more
+ * @final: bit i: round base + i is complete at the root
+ * @failed: bit i: round base + i has failed
+ */
+struct ina_over {
+	u32 final;
+	u32 failed;
+};
+
+/**
  * struct ina_round - one round of the window
  * @progress: era, round, overflow and number of results held in one word, see
  *	round.c; it alone is written without the lock
- * @tag: whose entry this is
- * @epoch: number of the epoch it belongs to
+ * @kept: era << 32 | low 32 bits of the round, if it is final: complete at the
+ *	root since that era and only distributed now; 0 if it is not; written
+ *	under the lock while no epoch is published
+ * @tag: whose entry this is; era 0: nobody's, or to be summed again
+ * @members: workers in the result, 0 if not known yet
  * @length: elements, 0 if not known yet
  * @frags: fragments of @length
  * @deadline: jiffies at which it fails here
  * @failed: it did; then @blame says why
  * @heard: the parent said that it failed
+ * @reported: it should fail, the root is told
+ * @again: it is summed again; the deadline stays
  * @complete: all results are held
  * @tell_up: the parent is to be told of the failure
  * @tell_down: the children are to be told of the failure
@@ -102,13 +121,16 @@ struct ina_blame {
  */
 struct ina_round {
 	atomic64_t progress;
+	u64 kept;
 	struct ina_tag tag;
-	u32 epoch;
+	u32 members;
 	u32 length;
 	u32 frags;
 	unsigned long deadline;
 	bool failed;
 	bool heard;
+	bool reported;
+	bool again;
 	bool complete;
 	bool tell_up;
 	bool tell_down;
@@ -143,6 +165,7 @@ struct ina_tx {
  * @parent: the parent; unused at the root
  * @root: there is no parent
  * @dead: destroyed: nothing more is queued; written once, read under RCU
+ * @paused: its tree is being changed; read under RCU
  * @usable: the memory is there; read with acquire
  * @children: indexed by contributor index
  * @nchildren: how many
@@ -159,6 +182,7 @@ struct ina_tx {
  * @tx: the sender
  * @work: sends control packets and what waits in @tx
  * @tick: repeats and deadlines
+ * @restart: contributes again to the rounds of the last epoch
  * @wait: attached workers sleep here
  * @submitting: read by those who submit, written to wait for them
  * @lock: protects all below
@@ -167,6 +191,7 @@ struct ina_tx {
  * @open: rounds can be submitted
  * @era: counts epochs, see struct ina_tag
  * @epoch: number of the last epoch, open or closed
+ * @root_id: instance of its root
  * @members: workers of the epoch, in the whole tree
  * @token: sum of their tokens
  * @base: first round not acknowledged by all; read without the lock
@@ -200,6 +225,7 @@ struct ina_node {
 	struct ina_peer parent;
 	bool root;
 	bool dead;
+	bool paused;
 	bool usable;
 	struct ina_child *children;
 	u16 nchildren;
@@ -216,6 +242,7 @@ struct ina_node {
 	struct ina_tx tx;
 	struct work_struct work;
 	struct delayed_work tick;
+	struct work_struct restart;
 	wait_queue_head_t wait;
 	struct rw_semaphore submitting;
 
@@ -224,6 +251,7 @@ struct ina_node {
 	bool open;
 	u32 era;
 	u32 epoch;
+	u64 root_id;
 	u32 members;
 	u32 token;
 	u64 base;
@@ -270,6 +298,7 @@ struct ina_node *ina_node_create(struct ina_job *job,
 void ina_node_destroy(struct ina_node *node);
 void ina_node_put(struct ina_node *node);
 void ina_node_kick(struct ina_node *node);
+void ina_node_restart(struct ina_node *node);
 void ina_node_tick(struct ina_node *node);
 void ina_node_tick_in(struct ina_node *node, unsigned int ms);
 int ina_node_alloc(struct ina_node *node);

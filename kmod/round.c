@@ -42,6 +42,56 @@ static struct ina_round *ina_round_entry(struct ina_node *node, u64 round)
 }
 
 /**
+ * ina_round_tag() - under which tag a round is summed or kept
+ * @node: the node
+ * @era: of the epoch that is published
+ * @round: the round
+ *
+ * Context: any; one without the lock looks afterwards whether the epoch is
+ * still published.
+ * Return: the tag.
+ */
+struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round)
+{
+	u64 kept = READ_ONCE(node->rounds[round % node->job->config.depth].kept);
+
+	if (kept && (u32)kept == (u32)round)
+		era = kept >> 32;
+	return (struct ina_tag){ .era = era, .round = round };
+}
+
+/**
+ * ina_round_is_kept() - is a round final, and this its tag
+ * @node: the node
+ * @tag: the tag
+ *
+ * Context: as ina_round_tag().
+ * Return: true if so.
+ */
+bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag)
+{
+	u64 kept = READ_ONCE(node->rounds[tag->round %
+					  node->job->config.depth].kept);
+
+	return kept == ((u64)tag->era << 32 | (u32)tag->round);
+}
+
+/**
+ * ina_round_is_live() - does an entry count in this epoch
+ * @node: the node; its lock is held
+ * @entry: the entry
+ *
+ * Return: true if so.
+ */
+bool ina_round_is_live(const struct ina_node *node,
+		       const struct ina_round *entry)
+{
+	return entry->tag.round >= node->base && entry->tag.era &&
+	       (entry->tag.era == node->era ||
+		ina_round_is_kept(node, &entry->tag));
+}
+
+/**
  * ina_round_held() - fragments whose result this node holds
  * @round: the round
  *
@@ -111,8 +161,9 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 	u32 ms = config->deadline_ms;
 
 	lockdep_assert_held(&node->lock);
-	if (tag->era != node->era || tag->round < node->base ||
-	    tag->round - node->base >= config->depth)
+	if (tag->round < node->base ||
+	    tag->round - node->base >= config->depth ||
+	    tag->era != ina_round_tag(node, node->era, tag->round).era)
 		return ERR_PTR(-ESTALE);
 	if (ina_tag_equal(&entry->tag, tag)) {
 		if (entry->length && length && entry->length != length)
@@ -124,18 +175,21 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		return entry;
 	}
 	WRITE_ONCE(entry->length, 0);
-	entry->tag = *tag;
-	entry->epoch = node->epoch;
-	entry->frags = ina_wire_frags(length, config->fragment);
-	entry->failed = false;
-	entry->heard = false;
-	entry->complete = false;
-	entry->tell_up = false;
-	entry->tell_down = false;
 	/* Leave those above, who know more, the time to name the culprit. */
 	if (!node->nchildren && !node->root)
 		ms += ms / 4 + 1;
-	entry->deadline = jiffies + msecs_to_jiffies(ms);
+	if (!entry->again || entry->tag.round != tag->round)
+		entry->deadline = jiffies + msecs_to_jiffies(ms);
+	entry->tag = *tag;
+	entry->members = node->members;
+	entry->frags = ina_wire_frags(length, config->fragment);
+	entry->failed = false;
+	entry->heard = false;
+	entry->reported = false;
+	entry->again = false;
+	entry->complete = false;
+	entry->tell_up = false;
+	entry->tell_down = false;
 	/*
 	 * Who sees the word of this round sees no length of an earlier one.
 	 * Pairs with the acquire in ina_round_enter().
@@ -257,9 +311,9 @@ static void ina_round_publish(struct ina_node *node,
 	}
 	if (!ina_slot_publish(slot, &part->tag))
 		return;
-	if (node->nchildren)
-		ina_tx_queue(node, id, INA_SLOT_DOWN);
+	/* Held before it is sent: a round nobody lacks a part of is final. */
 	ina_round_hold(node, part, length);
+	ina_tx_queue(node, id, INA_SLOT_DOWN);
 }
 
 /**
@@ -321,19 +375,22 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	u32 fragment = node->job->config.fragment;
 	int err;
 
-	if (part->workers != READ_ONCE(node->members) ||
-	    part->token != READ_ONCE(node->token))
+	/* A final round may be of earlier members. */
+	if (!part->final && (part->workers != READ_ONCE(node->members) ||
+			     part->token != READ_ONCE(node->token)))
 		return INA_STAT_DROP_MEMBERS;
 	err = ina_round_enter(node, &part->tag, length, &node->parent.addr);
 	if (err)
 		return err;
+	if (part->final)
+		WRITE_ONCE(ina_round_entry(node, part->tag.round)->members,
+			   part->workers);
 	switch (ina_slot_result(ina_node_slot(node, id), part,
-				ina_node_sums(node, id), src,
-				ina_wire_count(length, fragment, frag))) {
+				node->contributors, ina_node_sums(node, id),
+				src, ina_wire_count(length, fragment, frag))) {
 	case INA_SLOT_FULL:
-		if (node->nchildren)
-			ina_tx_queue(node, id, INA_SLOT_DOWN);
 		ina_round_hold(node, part, length);
+		ina_tx_queue(node, id, INA_SLOT_DOWN);
 		return 0;
 	case INA_SLOT_DUPLICATE:
 		return INA_STAT_DROP_DUPLICATE;
@@ -366,13 +423,17 @@ static void ina_round_fail_entry(struct ina_node *node,
 	atomic64_or(INA_PROGRESS_FAILED, &entry->progress);
 	entry->failed = true;
 	entry->blame = *blame;
-	if (entry->length || ina_round_awaited(node, entry->tag.round)) {
+	if (entry->length || entry->again ||
+	    ina_round_awaited(node, entry->tag.round)) {
 		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
 		ina_event_round_failed(node, entry->tag.round, blame);
 	}
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			ina_worker_round_end(node->workers[i], entry, false);
+	for (i = 0; i < node->nworkers; i++) {
+		if (!node->workers[i])
+			continue;
+		ina_worker_round_end(node->workers[i], entry, false);
+		ina_worker_skip(node->workers[i], false);
+	}
 	ina_round_advance(node);
 }
 
@@ -453,8 +514,8 @@ void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame)
 
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
-		if (entry->tag.era != node->era || entry->failed ||
-		    entry->complete || entry->tag.round < node->base)
+		if (!ina_round_is_live(node, entry) || entry->failed ||
+		    entry->complete)
 			continue;
 		entry->tell_down = node->nchildren;
 		ina_round_fail_entry(node, entry, blame);
@@ -472,12 +533,193 @@ void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame)
 void ina_round_fail_incomplete(struct ina_node *node,
 			       const struct ina_blame *blame)
 {
-	struct ina_tag tag = { .era = node->era, .round = node->base };
-	u64 end = node->base + node->job->config.depth;
+	u64 round = node->base, end = round + node->job->config.depth;
+	struct ina_tag tag;
 
 	/* The base may move on as rounds fail, so the end is taken before. */
-	for (; tag.round < end; tag.round++)
+	for (; round < end; round++) {
+		tag = ina_round_tag(node, node->era, round);
 		ina_round_fail_locked(node, &tag, blame);
+	}
+}
+
+/**
+ * ina_round_report() - a round should fail, as far as this node can tell
+ * @node: one with children and without workers, not the root
+ * @tag: the round
+ * @blame: why
+ *
+ * The root decides. Until it has, results are still passed on.
+ * Context: process or softirq, no lock held.
+ */
+void ina_round_report(struct ina_node *node, const struct ina_tag *tag,
+		      const struct ina_blame *blame)
+{
+	struct ina_round *entry = ina_round_entry(node, tag->round);
+
+	spin_lock_bh(&node->lock);
+	if (ina_tag_equal(&entry->tag, tag) && !entry->failed &&
+	    !entry->complete && !entry->reported) {
+		entry->reported = true;
+		entry->tell_up = true;
+		entry->blame = *blame;
+		ina_node_kick(node);
+	}
+	spin_unlock_bh(&node->lock);
+}
+
+/* All results are held, though this may not have been noted yet. */
+static bool ina_round_is_whole(const struct ina_round *entry)
+{
+	return !entry->failed && entry->length &&
+	       ina_round_held(entry) == entry->frags;
+}
+
+/**
+ * ina_round_over() - which rounds of the window are not summed any more
+ * @node: the node; its lock is held
+ * @kept: of the complete ones only those that were so when the epoch opened;
+ *	otherwise the node is the root and no epoch is published
+ *
+ * Return: them.
+ */
+struct ina_over ina_round_over(struct ina_node *node, bool kept)
+{
+	struct ina_over over = {};
+	struct ina_round *entry;
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = ina_round_entry(node, node->base + i);
+		if (entry->tag.round != node->base + i ||
+		    !ina_round_is_live(node, entry))
+			continue;
+		if (entry->failed)
+			over.failed |= BIT(i);
+		else if (kept ? !!entry->kept : ina_round_is_whole(entry))
+			over.final |= BIT(i);
+	}
+	return over;
+}
+
+/**
+ * ina_round_forget() - another root: its rounds have nothing to do with ours
+ * @node: the node; its lock is held and no epoch is published
+ */
+void ina_round_forget(struct ina_node *node)
+{
+	struct ina_round *entry;
+	u32 i;
+
+	lockdep_assert_held(&node->lock);
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		WRITE_ONCE(entry->kept, 0);
+		entry->tag = (struct ina_tag){};
+		entry->again = false;
+		atomic64_set(&entry->progress, 0);
+	}
+}
+
+/* A round that is not final is summed again; one that failed stays failed. */
+static void ina_round_again(struct ina_node *node, struct ina_round *entry,
+			    u64 round)
+{
+	bool mine = entry->tag.round == round && entry->tag.era;
+
+	WRITE_ONCE(entry->kept, 0);
+	if (mine && entry->failed) {
+		entry->tag.era = node->era;
+		entry->heard = false;
+		atomic64_set(&entry->progress,
+			     ina_round_key(&entry->tag) | INA_PROGRESS_FAILED);
+		return;
+	}
+	entry->again |= mine;
+	entry->tag = (struct ina_tag){ .round = round };
+	atomic64_set(&entry->progress, 0);
+}
+
+/* A final round: keep what is surely its result, else wait for all of it. */
+static void ina_round_keep(struct ina_node *node, struct ina_round *entry,
+			   u64 round, bool seamless)
+{
+	struct ina_tag tag = { .era = node->era, .round = round };
+	bool mine = entry->tag.round == round && entry->tag.era;
+
+	if (mine && (entry->complete || entry->kept ||
+		     (seamless && entry->tag.era == node->era - 1))) {
+		WRITE_ONCE(entry->kept, (u64)entry->tag.era << 32 | (u32)round);
+		return;
+	}
+	entry->again |= mine;
+	entry->tag = (struct ina_tag){ .round = round };
+	WRITE_ONCE(entry->kept, (u64)tag.era << 32 | (u32)round);
+	ina_round_claim(node, &tag, 0);
+}
+
+/* A round that had failed before the epoch, whether this node knew or not. */
+static void ina_round_stay_failed(struct ina_node *node,
+				  struct ina_round *entry, u64 round)
+{
+	struct ina_blame blame = { .reason = INA_REASON_LEFT };
+	struct ina_tag tag = { .era = node->era, .round = round };
+
+	ina_round_again(node, entry, round);
+	entry = ina_round_claim(node, &tag, 0);
+	entry->heard = !node->root;
+	if (!entry->failed)
+		ina_round_fail_entry(node, entry, &blame);
+}
+
+/**
+ * ina_round_epoch() - a new epoch of the same root: sort the rounds
+ * @node: the node; its lock is held, era and base are those of the new epoch,
+ *	which is not published yet
+ * @over: rounds that are not summed again
+ * @seamless: the node was in the epoch before
+ */
+void ina_round_epoch(struct ina_node *node, const struct ina_over *over,
+		     bool seamless)
+{
+	u64 base = node->base, round;
+	struct ina_round *entry;
+	u32 i;
+
+	lockdep_assert_held(&node->lock);
+	for (i = 0; i < node->job->config.depth; i++) {
+		round = base + i;
+		entry = ina_round_entry(node, round);
+		if (over->final & BIT(i))
+			ina_round_keep(node, entry, round, seamless);
+		else if (over->failed & BIT(i))
+			ina_round_stay_failed(node, entry, round);
+		else
+			ina_round_again(node, entry, round);
+	}
+}
+
+/**
+ * ina_round_redistribute() - a child has heard a new epoch: send it the results
+ *	of final rounds it lacks
+ * @node: the node; its lock is held
+ * @index: of the child
+ */
+void ina_round_redistribute(struct ina_node *node, u16 index)
+{
+	struct ina_child *child = &node->children[index];
+	struct ina_round *entry;
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (!ina_round_is_kept(node, &entry->tag) || entry->failed ||
+		    entry->tag.round < child->acked)
+			continue;
+		ina_hop_queue_range(&child->peer.hop, i * node->frags,
+				    entry->frags);
+		ina_tx_ready(node, index);
+	}
 }
 
 /**
@@ -495,11 +737,11 @@ void ina_round_repeat(struct ina_node *node)
 	lockdep_assert_held(&node->lock);
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
-		if (entry->tag.era != node->era || !entry->failed ||
-		    entry->tag.round < node->base)
+		if (!ina_round_is_live(node, entry) || entry->complete)
 			continue;
-		entry->tell_up = !node->root && !entry->heard;
-		entry->tell_down = node->nchildren &&
+		entry->tell_up = (entry->failed || entry->reported) &&
+				 !node->root && !entry->heard;
+		entry->tell_down = entry->failed && node->nchildren &&
 				   (node->root || entry->heard);
 	}
 }
@@ -533,7 +775,6 @@ void ina_round_advance(struct ina_node *node)
 	int i;
 
 	lockdep_assert_held(&node->lock);
-	ina_member_settle(node);
 	/* Between epochs nobody may be left to need anything. */
 	if (lowest == U64_MAX && !node->root && !node->open && node->epoch)
 		lowest = node->base + node->job->config.depth;

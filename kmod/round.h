@@ -26,6 +26,17 @@ void ina_round_fail_incomplete(struct ina_node *node,
 void ina_round_repeat(struct ina_node *node);
 u64 ina_round_lowest(const struct ina_node *node);
 void ina_round_advance(struct ina_node *node);
+struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round);
+bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag);
+bool ina_round_is_live(const struct ina_node *node,
+		       const struct ina_round *entry);
+void ina_round_report(struct ina_node *node, const struct ina_tag *tag,
+		      const struct ina_blame *blame);
+void ina_round_forget(struct ina_node *node);
+void ina_round_epoch(struct ina_node *node, const struct ina_over *over,
+		     bool seamless);
+struct ina_over ina_round_over(struct ina_node *node, bool kept);
+void ina_round_redistribute(struct ina_node *node, u16 index);
 bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
 		      u32 *length);
 u32 ina_round_held(const struct ina_round *round);

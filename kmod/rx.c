@@ -94,18 +94,24 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 	const struct ina_job_config *config = &node->job->config;
 	u64 epoch_era = ina_member_epoch_era(node);
 	u64 base = READ_ONCE(node->base);
+	u64 round;
 
 	if (!epoch_era || pkt->epoch != epoch_era >> 32)
 		return INA_STAT_DROP_EPOCH;
+	round = ina_wire_round(pkt->round, base);
 	*part = (struct ina_part){
-		.tag.era = (u32)epoch_era,
-		.tag.round = ina_wire_round(pkt->round, base),
+		.tag = ina_round_tag(node, (u32)epoch_era, round),
 		.contributor = pkt->index,
 		.workers = pkt->workers,
 		.token = pkt->token,
 		.flags = pkt->flags,
 	};
-	if (part->tag.round < base || part->tag.round - base >= config->depth)
+	part->final = ina_round_is_kept(node, &part->tag);
+	/* Rounds change after the epoch is withdrawn: see ina_member_open(). */
+	smp_rmb();
+	if (READ_ONCE(node->epoch_era) != epoch_era)
+		return INA_STAT_DROP_EPOCH;
+	if (round < base || round - base >= config->depth)
 		return INA_STAT_DROP_WINDOW;
 	if (pkt->length > config->capacity ||
 	    pkt->frag >= ina_wire_frags(pkt->length, config->fragment) ||
@@ -149,7 +155,9 @@ static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
 	err = ina_rx_place(node, pkt, &part);
 	if (err)
 		return err;
-	err = ina_round_contribute(node, &part, pkt->frag, pkt->length,
+	/* A final round needs no more contributions. */
+	err = part.final ? INA_STAT_DROP_STALE :
+	      ina_round_contribute(node, &part, pkt->frag, pkt->length,
 				   pkt->body, &info->saddr);
 	ina_rx_account(node, &child->peer, pkt, err);
 	if (!err)
@@ -188,10 +196,9 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 		.detail = { be32_to_cpu(fail->detail[0]),
 			    be32_to_cpu(fail->detail[1]) },
 	};
-	struct ina_tag tag = {
-		.era = (u32)epoch_era,
-		.round = ina_wire_round(pkt->round, READ_ONCE(node->base)),
-	};
+	struct ina_tag tag =
+		ina_round_tag(node, (u32)epoch_era,
+			      ina_wire_round(pkt->round, READ_ONCE(node->base)));
 	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
 
 	if (err)

@@ -104,27 +104,31 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
  * ina_slot_result() - store the result of the root
  * @slot: the slot
  * @part: what the result says of itself
+ * @contributors: how many there are
  * @acc: elements of the slot
  * @src: elements of the result, little-endian
  * @count: elements
  *
  * The partial sum is overwritten: it is dead once the root has counted it.
  * Return: FULL when stored, DUPLICATE, STALE, or EARLY if this node has not
- * sent its own sum up, so the result cannot contain it.
+ * sent its own sum up and the round is not final, so the result cannot contain
+ * it.
  */
 enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
-				      const struct ina_part *part, s32 *acc,
+				      const struct ina_part *part,
+				      u16 contributors, s32 *acc,
 				      const void *src, unsigned int count)
 {
 	enum ina_slot_verdict verdict = INA_SLOT_FULL;
 
 	spin_lock_bh(&slot->lock);
-	if (!ina_tag_equal(&slot->tag, &part->tag)) {
+	if (!ina_tag_equal(&slot->tag, &part->tag) &&
+	    !(part->final && ina_slot_owns(slot, &part->tag, contributors))) {
 		verdict = ina_tag_newer(&part->tag, &slot->tag) ?
 			  INA_SLOT_EARLY : INA_SLOT_STALE;
 	} else if (slot->state == INA_SLOT_RESULT) {
 		verdict = INA_SLOT_DUPLICATE;
-	} else if (slot->state != INA_SLOT_COMPLETE) {
+	} else if (slot->state != INA_SLOT_COMPLETE && !part->final) {
 		verdict = INA_SLOT_EARLY;
 	} else {
 		ina_sum_s32_store(acc, src, count);

@@ -40,6 +40,7 @@ struct ina_tag {
  * @workers: workers it counts
  * @token: sum of their tokens
  * @flags: INA_F_OVERFLOW or 0
+ * @final: the round is complete at the root: a result needs no sum here
  */
 struct ina_part {
 	struct ina_tag tag;
@@ -47,6 +48,7 @@ struct ina_part {
 	u32 workers;
 	u32 token;
 	u16 flags;
+	bool final;
 };
 
 /**
@@ -95,7 +97,8 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
 				   u16 contributors, s32 *acc, const void *src,
 				   unsigned int count);
 enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
-				      const struct ina_part *part, s32 *acc,
+				      const struct ina_part *part,
+				      u16 contributors, s32 *acc,
 				      const void *src, unsigned int count);
 bool ina_slot_publish(struct ina_slot *slot, const struct ina_tag *tag);
 bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,

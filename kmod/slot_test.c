@@ -78,7 +78,7 @@ static enum ina_slot_verdict slot_test_result(struct slot_test *t,
 	t->part = (struct ina_part){
 		.tag = tag, .workers = 50, .token = 60, .flags = flags,
 	};
-	return ina_slot_result(t->slot, &t->part, t->acc, src,
+	return ina_slot_result(t->slot, &t->part, 2, t->acc, src,
 			       SLOT_TEST_COUNT);
 }
 

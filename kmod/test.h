@@ -92,6 +92,7 @@ static inline void ina_test_inet_destroy(struct ina_net *inet)
 #define INA_TEST_CAPACITY	64
 #define INA_TEST_DEPTH		4
 #define INA_TEST_GROUP		8
+#define INA_TEST_ROOT		5	/* instance of the root */
 #define INA_TEST_LOCAL		1	/* 127.0.0.1 */
 #define INA_TEST_PARENT		2
 #define INA_TEST_CHILD		10	/* the first */
@@ -219,6 +220,7 @@ static inline void ina_test_epoch_seq(struct ina_node *node, u32 seq, u32 epoch,
 		.instance = cpu_to_be64(node->instance),
 		.generation = cpu_to_be32(node->generation),
 		.base = cpu_to_be64(base),
+		.root = cpu_to_be64(INA_TEST_ROOT),
 		.workers = cpu_to_be32(workers),
 		.token = cpu_to_be32(token),
 		.reason = cpu_to_be32(workers ? 0 : INA_REASON_LEFT),

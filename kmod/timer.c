@@ -25,6 +25,11 @@ static bool ina_timer_missing(struct ina_node *node, const struct ina_tag *tag,
 	int who = -1;
 	u32 frag, id;
 
+	/* Of a final round only results are missing. */
+	if (ina_round_is_kept(node, tag)) {
+		blame->culprit = node->parent.addr;
+		return true;
+	}
 	for (frag = 0; frag < frags && who < 0; frag++) {
 		id = ina_node_slot_id(node, tag->round, frag);
 		who = ina_slot_missing(ina_node_slot(node, id), tag,
@@ -48,7 +53,7 @@ static bool ina_timer_expired(struct ina_node *node, u32 i,
 	spin_lock_bh(&node->lock);
 	*tag = entry->tag;
 	*frags = entry->frags;
-	expired = tag->era == node->era && tag->round >= node->base &&
+	expired = ina_round_is_live(node, entry) &&
 		  !entry->failed && !entry->complete &&
 		  time_after_eq(jiffies, entry->deadline);
 	spin_unlock_bh(&node->lock);
@@ -72,7 +77,11 @@ static void ina_timer_deadline(struct ina_node *node, u32 i)
 		return;
 	blame.detail[0] = frags - min(frags, ina_round_held(&node->rounds[i]));
 	blame.detail[1] = frags;
-	ina_round_fail(node, &tag, &blame);
+	/* Results of a round that is complete above are still to be passed on. */
+	if (!node->root && !node->nworkers)
+		ina_round_report(node, &tag, &blame);
+	else
+		ina_round_fail(node, &tag, &blame);
 }
 
 /**
@@ -144,8 +153,8 @@ static bool ina_timer_running(const struct ina_node *node)
 
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
-		if (entry->tag.era == node->era && !entry->failed &&
-		    !entry->complete && entry->tag.round >= node->base)
+		if (ina_round_is_live(node, entry) && !entry->failed &&
+		    !entry->complete)
 			return true;
 	}
 	return false;

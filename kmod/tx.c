@@ -371,20 +371,24 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 		      u32 id, u8 way)
 {
 	const struct ina_job_config *config = &node->job->config;
-	u64 epoch_era = ina_member_epoch_era(node);
 	struct ina_part part = {};
 	struct ina_pkt pkt = {
 		.type = way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
 		.job = config->id,
-		.epoch = epoch_era >> 32,
 		.frag = id % node->frags,
 		.index = index,
 	};
 	struct sk_buff *skb;
+	u64 epoch_era;
 	int err;
 
-	if (!ina_slot_peek(ina_node_slot(node, id), way, &part.tag) ||
-	    part.tag.era != (u32)epoch_era ||
+	if (!ina_slot_peek(ina_node_slot(node, id), way, &part.tag))
+		return 0;
+	/* After the slot: if that is of a new epoch, so is this. */
+	epoch_era = ina_member_epoch_era(node);
+	pkt.epoch = epoch_era >> 32;
+	if ((part.tag.era != (u32)epoch_era &&
+	     !ina_round_is_kept(node, &part.tag)) ||
 	    !ina_round_length(node, &part.tag, &pkt.length) ||
 	    pkt.frag >= ina_wire_frags(pkt.length, config->fragment))
 		return 0;

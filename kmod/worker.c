@@ -62,15 +62,45 @@ static void ina_worker_ack(struct ina_worker *worker)
 	bool shared = worker->node->contributors > 1;
 	struct ina_ctl_round *c;
 
-	while (worker->acked < worker->next) {
+	for (; worker->acked < worker->next; worker->acked++) {
 		c = ina_worker_round(worker, worker->acked);
+		/* Skipped. */
+		if (c->round != worker->acked)
+			continue;
 		if (c->state == INA_ROUND_ACTIVE)
 			return;
 		if (shared && c->state == INA_ROUND_DONE &&
 		    worker->released <= worker->acked)
 			return;
-		worker->acked++;
 	}
+}
+
+/**
+ * ina_worker_skip() - pass rounds the worker has no part in
+ * @worker: who; the node's lock is held
+ * @fresh: it was in no epoch of this root before
+ *
+ * Rounds that were complete or given up before it came to them. A round that
+ * failed while it was late it submits all the same, to learn why.
+ */
+void ina_worker_skip(struct ina_worker *worker, bool fresh)
+{
+	const struct ina_node *node = worker->node;
+	u32 depth = node->job->config.depth;
+	const struct ina_round *entry;
+
+	for (; worker->next - node->base < depth; worker->next++) {
+		entry = &node->rounds[worker->next % depth];
+		if (entry->tag.round != worker->next ||
+		    !ina_round_is_live(node, entry))
+			break;
+		if (!entry->kept &&
+		    !(entry->failed &&
+		      (fresh || entry->blame.reason == INA_REASON_LEFT)))
+			break;
+	}
+	ina_worker_ack(worker);
+	WRITE_ONCE(worker->ctl->next_round, worker->next);
 }
 
 /**
@@ -110,7 +140,7 @@ void ina_worker_round_end(struct ina_worker *worker,
 		memcpy(c->culprit, &round->blame.culprit, sizeof(c->culprit));
 	} else {
 		c->error = overflow ? -EOVERFLOW : 0;
-		c->workers = worker->node->members;
+		c->workers = round->members;
 	}
 	/* The process reads the state first, then the rest and the result. */
 	smp_store_release(&c->state, round->failed ? INA_ROUND_FAILED :
@@ -148,20 +178,24 @@ void ina_worker_base(struct ina_worker *worker)
 /**
  * ina_worker_epoch() - a new epoch is open
  * @worker: one to be told
+ * @fresh: it has another root than the last
  *
  * Context: any, the node's lock is held.
  */
-void ina_worker_epoch(struct ina_worker *worker)
+void ina_worker_epoch(struct ina_worker *worker, bool fresh)
 {
 	struct ina_node *node = worker->node;
 
-	worker->next = node->base;
-	worker->acked = node->base;
-	worker->released = node->base;
+	fresh |= worker->acked == U64_MAX;
+	if (fresh) {
+		worker->next = node->base;
+		worker->acked = node->base;
+		worker->released = node->base;
+	}
+	ina_worker_skip(worker, fresh);
 	worker->ctl->epoch = node->epoch;
 	worker->ctl->workers = node->members;
 	WRITE_ONCE(worker->ctl->base, node->base);
-	WRITE_ONCE(worker->ctl->next_round, node->base);
 	ina_worker_state(worker, INA_CTL_OPEN);
 }
 
@@ -227,7 +261,7 @@ static int ina_worker_start(struct ina_worker *worker,
 		return -ESTALE;
 	if (worker->next - node->base >= node->job->config.depth)
 		return -EAGAIN;
-	*tag = (struct ina_tag){ .era = node->era, .round = worker->next };
+	*tag = ina_round_tag(node, node->era, worker->next);
 	entry = ina_round_claim(node, tag, submit->length);
 	if (IS_ERR(entry)) {
 		entry = &node->rounds[tag->round % node->job->config.depth];
@@ -239,6 +273,7 @@ static int ina_worker_start(struct ina_worker *worker,
 		worker->released = max(worker->released, tag->round + 1 -
 				       node->job->config.depth);
 	ina_worker_show(worker, tag->round, submit->length);
+	ina_worker_skip(worker, false);
 	if (entry->failed) {
 		ina_worker_round_end(worker, entry, false);
 		ina_round_advance(node);
@@ -258,6 +293,9 @@ static void ina_worker_push(struct ina_worker *worker,
 	struct ina_part part;
 	u32 frag;
 
+	/* While the tree changes, contributors have no numbers. */
+	if ((u32)ina_member_epoch_era(node) != tag->era)
+		return;
 	for (frag = 0; frag < frags; frag++) {
 		part = (struct ina_part){
 			.tag = *tag,
@@ -311,6 +349,73 @@ int ina_worker_submit(struct ina_worker *worker,
 	up_read(&node->submitting);
 	mutex_unlock(&worker->submit_lock);
 	return err;
+}
+
+/* A round that is to be contributed to again, and its tag. */
+static bool ina_worker_again(struct ina_worker *worker, u64 round,
+			     struct ina_tag *tag, u32 *length)
+{
+	struct ina_node *node = worker->node;
+	struct ina_blame blame = {
+		.reason = INA_REASON_LENGTH, .culprit = node->local,
+	};
+	struct ina_round *entry;
+
+	lockdep_assert_held(&node->lock);
+	if (!node->open || !ina_worker_is_active(worker, round))
+		return false;
+	*tag = (struct ina_tag){ .era = node->era, .round = round };
+	*length = ina_worker_round(worker, round)->length;
+	entry = ina_round_claim(node, tag, *length);
+	if (PTR_ERR_OR_ZERO(entry) == -EMSGSIZE) {
+		blame.detail[0] = *length;
+		blame.detail[1] = node->rounds[round %
+					       node->job->config.depth].length;
+		ina_round_fail_locked(node, tag, &blame);
+	}
+	return !IS_ERR(entry) && !entry->failed;
+}
+
+/* Contribute again to the rounds of one worker. */
+static void ina_worker_restart_one(struct ina_node *node, u16 index)
+{
+	struct ina_worker *worker;
+	struct ina_tag tag;
+	u64 round, end;
+	u32 length;
+	bool again;
+
+	spin_lock_bh(&node->lock);
+	round = node->base;
+	end = round + node->job->config.depth;
+	spin_unlock_bh(&node->lock);
+	for (; round < end; round++) {
+		spin_lock_bh(&node->lock);
+		worker = node->workers[index];
+		again = worker && ina_worker_again(worker, round, &tag,
+						   &length);
+		spin_unlock_bh(&node->lock);
+		/* Who frees a worker waits for this work. */
+		if (again)
+			ina_worker_push(worker, &tag, length);
+	}
+}
+
+/**
+ * ina_worker_restart() - a new epoch: contribute again to unfinished rounds
+ * @work: in the node
+ *
+ * Context: process, the node's restart work.
+ */
+void ina_worker_restart(struct work_struct *work)
+{
+	struct ina_node *node = container_of(work, struct ina_node, restart);
+	u16 i;
+
+	down_read(&node->submitting);
+	for (i = 0; i < node->nworkers; i++)
+		ina_worker_restart_one(node, i);
+	up_read(&node->submitting);
 }
 
 /* Is an epoch open? Who waits for the next has read the results of the last. */

@@ -15,6 +15,7 @@ struct ina_blame;
 struct ina_net;
 struct ina_node;
 struct ina_round;
+struct work_struct;
 
 /**
  * struct ina_worker - an attached process
@@ -60,7 +61,9 @@ bool ina_worker_settled(const struct ina_worker *worker);
 void ina_worker_round_end(struct ina_worker *worker,
 			  const struct ina_round *round, bool overflow);
 void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state);
-void ina_worker_epoch(struct ina_worker *worker);
+void ina_worker_epoch(struct ina_worker *worker, bool fresh);
+void ina_worker_skip(struct ina_worker *worker, bool fresh);
+void ina_worker_restart(struct work_struct *work);
 void ina_worker_base(struct ina_worker *worker);
 void ina_worker_refused(struct ina_node *node);
 

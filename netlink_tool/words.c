@@ -37,6 +37,7 @@ static const char *const reasons[] = {
 	[INA_REASON_UNKNOWN_CHILD] = "unknown-child",
 	[INA_REASON_MTU] = "mtu",
 	[INA_REASON_SEND] = "send",
+	[INA_REASON_ROOT_LOST] = "root-lost",
 };
 
 static const char *const reasons_long[] = {
@@ -52,6 +53,7 @@ static const char *const reasons_long[] = {
 	[INA_REASON_UNKNOWN_CHILD] = "the parent has no such child",
 	[INA_REASON_MTU] = "a fragment does not fit the path",
 	[INA_REASON_SEND] = "a packet could not be built or sent",
+	[INA_REASON_ROOT_LOST] = "the root was replaced",
 };
 
 static const char *const events[] = {

@@ -77,6 +77,7 @@ const char *ina_reason_text(uint32_t reason)
 		[INA_REASON_UNKNOWN_CHILD] = "the parent has no such child",
 		[INA_REASON_MTU] = "a fragment does not fit the path",
 		[INA_REASON_SEND] = "a packet could not be built or sent",
+		[INA_REASON_ROOT_LOST] = "the root was replaced",
 	};
 
 	if (reason >= sizeof(texts) / sizeof(texts[0]) || !texts[reason])

@@ -1,288 +1,306 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* DRAFT */
+/*
+ * Epochs and rounds: every sum counts every member once, whatever the network,
+ * a child that changes its parent, or an aggregator that restarts does.
+ *
+ *	ROOT			hops: 2  AGG - ROOT
+ *	 |  \			      0  STAY - AGG
+ *	AGG  (MOVER later)	      1  MOVER - AGG
+ *	 |  \			      3  MOVER - ROOT
+ *	STAY MOVER		STAY and MOVER are leaves with one worker each
+ *
+ * One step is what a node does under its lock: a packet, or a command of the
+ * operator. The network is the set of all packets ever sent: any of them may
+ * come at any time, again, or never. Whoever may repeat has repeated, as in
+ * such a set an early packet adds behaviour and takes none away. Packets that
+ * can have no effect any more are taken out (sweep); that only saves states.
+ *
+ * Proven, by exhaustion, within the bounds of a variant (see model.sh):
+ *  conserved	a sum the root publishes, or a worker is given, counts every
+ *		member of its epoch once. Sums are counters of two bits per
+ *		worker, so a second count shows. Tokens are added with the
+ *		elements, under one lock, so a sum is its own token.
+ *  same	all workers, and all fragments, complete a round with the same
+ *		sum of the same epoch; what a worker completed is final.
+ *  finishes	from every state all rounds can still end at all workers, even
+ *		if all that is in flight is lost: see calm().
+ *  unfailed	(-DNO_FAILURE) no round fails.
+ * Not proven: that they end whatever the network does from then on; anything
+ * about time. That a failure is heard (FAIL travels as a RESULT here).
+ *
+ * Left out. Hop recovery, see hop.pml: what is not answered is repeated.
+ * Fragments of a round only meet in "complete" and "final", so one is enough
+ * for all but `same`, for which there are variants with two. Workers submit at
+ * once: a leaf with one worker sends nothing else before. A new era clears the
+ * slots, which every check of the tag takes for the same. The seq of EPOCHs:
+ * a parent's states are ordered by (epoch, closed, base) and never come back.
+ * WELCOME: a JOIN that is heard is welcomed at once, as a node that is not
+ * only repeats more; but CHILD_LOST is a packet. Root restart, deadlines.
+ */
 #ifndef ROUNDS
 #define ROUNDS	3
 #endif
 #ifndef FRAGS
 #define FRAGS	1
 #endif
-#ifndef EPOCHS
+#ifndef EPOCHS			/* numbers used, until calm() */
 #define EPOCHS	3
 #endif
-#ifndef GENS
-#define GENS	3
-#endif
-#define DEPTH	2
-#define NET	60
-#define TICKS	40
+#define GENERATIONS	3	/* of a leaf, by CHILD_LOST, until calm() */
+#define DEPTH		2
+#define NET		48
+#define TICKS		24
 
-#define R	0
-#define A	1
-#define P	2
-#define Q	3
-#define HOP(n)		((n) == A -> 2 : ((n) == P -> 0 : (moved -> 3 : 1)))
-#define PARENT(h)	((h) < 2 -> A : R)
-#define CHILD(h)	((h) == 2 -> A : ((h) == 0 -> P : Q))
-#define BIT(h)		(1 << ((h) & 1))
-#define FIRST(n)	((n) == A -> 0 : 2)
+#define ROOT	0
+#define AGG	1
+#define STAY	2
+#define MOVER	3
+#define LEAF(n)		((n) >= STAY)
+#define PARENT(h)	((h) < 2 -> AGG : ROOT)
+#define CHILD(h)	((h) == 2 -> AGG : ((h) == 0 -> STAY : MOVER))
+#define HOP(n)		((n) == AGG -> 2 : ((n) == STAY -> 0 : (moved -> 3 : 1)))
+#define HOPS(n)		((n) == AGG -> 0 : 2)	/* the first of two */
+#define BIT(h)		(1 << ((h) & 1))	/* contributor index */
 
-#define FAILED	15
-#define COUNTS_ONCE(s)	((s) == 1 || (s) == 4 || (s) == 5)
-#define OWN(n)	((n) == P -> 1 : 4)
-#define INSTANCE	16
+#define HAS(mask, r)	(((mask) >> (r)) & 1)
+#define ALL		((1 << ROUNDS) - 1)
+#define SLOT(n, r, f)	((n) * ROUNDS * FRAGS + (r) * FRAGS + (f))
+#define SLOTS		(4 * ROUNDS * FRAGS)
+#define WINDOW(n, r)	((r) >= base[n] && (r) < base[n] + DEPTH)
 
+/* Sums and tokens: STAY's worker counts 1, MOVER's 4. */
+#define OWN(n)		((n) == STAY -> 1 : 4)
+#define ONCE(s)		((s) == 1 || (s) == 4 || (s) == 5)
+#define COUNTS(s, n)	(ONCE(s) && ((s) & OWN(n)))
+#define FAILED		15
+
+/* A packet in a word: type, hop, epoch, and what the type needs. */
 #define JOIN	1
 #define EPOCH	2
 #define ACK	3
 #define DATA	4
 #define RESULT	5
-#define LOST	6
-#define MSG(type, h, e, x)	((type) << 21 | (h) << 19 | (e) << 16 | (x))
-#define TYPE(m)		((m) >> 21)
-#define M_HOP(m)	(((m) >> 19) & 3)
-#define M_EPOCH(m)	(((m) >> 16) & 7)
-/* JOIN, EPOCH */
-#define M_GEN(m)	(((m) >> 4) & 31)
-#define M_TOKEN(m)	((m) & 15)
-#define M_OPEN(m)	(((m) >> 9) & 1)
-#define M_BASE(m)	(((m) >> 10) & 3)
-#define M_FINAL(m)	(((m) >> 12) & 7)
-/* DATA, RESULT */
-#define M_SUM(m)	((m) & 15)
-#define M_FRAG(m)	(((m) >> 4) & 1)
-#define M_ROUND(m)	(((m) >> 5) & 3)
-#define M_OF(m)		(((m) >> 8) & 7)
-/* ACK */
-#define M_ACKED(m)	((m) & 3)
+#define CHILD_LOST	6
+#define PACKET(type, h, e, x)	((type) << 21 | (h) << 19 | (e) << 16 | (x))
+#define TYPE		(m >> 21)
+#define M_HOP		((m >> 19) & 3)
+#define M_EPOCH		((m >> 16) & 7)
+#define M_TOKEN		(m & 15)		/* JOIN, EPOCH */
+#define M_GENERATION	((m >> 4) & 31)
+#define INSTANCE	16			/* its highest bit */
+#define M_OPEN		HAS(m, 9)		/* EPOCH */
+#define M_BASE		((m >> 10) & 3)
+#define M_FINAL		((m >> 12) & 7)
+#define M_SUM		(m & 15)		/* DATA, RESULT */
+#define M_FRAG		HAS(m, 4)
+#define M_ROUND		((m >> 5) & 3)
+#define M_ORIGIN	((m >> 8) & 7)		/* RESULT */
+#define M_ACKED		(m & 3)			/* ACK */
 
-#ifdef LIVE_LIST
-#define CONTRIBUTORS(n)	(listed[FIRST(n)] | (listed[FIRST(n) + 1] << 1))
+/* Older or the same JOIN of this instance. */
+#define KNOWN(h)	(c_generation[h] && M_GENERATION <= c_generation[h] && \
+			 (M_GENERATION & INSTANCE) == (c_generation[h] & INSTANCE))
+
+/* Rules that a variant can leave out, and rules it can add. */
+#ifdef LIVE_LIST	/* contributors change with the list, not with the epoch */
+#define CONTRIBUTORS(n)	(LEAF(n) -> 1 : listed[HOPS(n)] | listed[HOPS(n) + 1] << 1)
 #else
 #define CONTRIBUTORS(n)	contributors[n]
 #endif
-#ifdef CHECK_KEPT
-#define UNCHECKED(n, r)	0
+#ifdef CHECK_KEPT	/* also kept results must have this epoch's members */
+#define MEMBERS(n, r)	(M_SUM == token[n])
 #else
-#define UNCHECKED(n, r)	(kept[n] & (1 << r))
+#define MEMBERS(n, r)	(M_SUM == token[n] || HAS(kept[n], r))
 #endif
-#ifdef ANY_ORDER
-#define AFTER(op)	1
+#ifdef LATE_JOIN	/* AGG's JOINs may come at any time */
+#define DIES(h)		((h) != 2)
 #else
-#define AFTER(op)	(op)
+#define DIES(h)		1
+#endif
+#ifdef ANY_ORDER	/* of the operator's commands */
+#define AFTER(command)	1
+#else
+#define AFTER(command)	(command)
 #endif
 
-/* nodes */
-byte epoch[4], base[4], kept[4], token[4], generation[4];
-byte contributors[4];
+/* ina_node; of AGG and ROOT also ina_child, by hop */
+byte epoch[4], base[4], kept[4], token[4], generation[4], contributors[4];
 bit open[4], welcomed[4];
-/* slots */
-#define SLOT(n, r, f)	((n) * ROUNDS * FRAGS + (r) * FRAGS + (f))
-byte seen[4 * ROUNDS * FRAGS], sum[4 * ROUNDS * FRAGS], origin[4 * ROUNDS * FRAGS];
-byte pushed[8]	/* epoch a leaf last pushed a round in: KEPT_OF */
-/* children, by hop */
 bit listed[4];
 byte c_generation[4], c_token[4], c_acked[4], c_heard[4];
-/* workers */
-byte ended[4];
-byte failed;
-byte outcome[ROUNDS];
-/* operator */
+/* ina_slot; a result has an origin: the epoch it was published in */
+byte seen[SLOTS], sum[SLOTS], origin[SLOTS];
+/* workers: rounds that ended; epoch in which a contribution was last pushed */
+byte ended[4], pushed[4 * ROUNDS];
 bit moved, added, dropped, restarted, calm;
-/* network */
-int net[NET];
-byte nn;
 
-hidden int pm, m;
-hidden byte x, y, i, n, c, s, h, r, f, k, t, b, e, en, eh, er, ef, ek, tick;
-hidden byte ok;
+byte outcome[ROUNDS];	/* origin and sum the first worker completed with */
+bit failure;
+int net[NET];		/* sorted */
+byte packets;
 
-inline put(msg)
+/* Scratch of the inlines below, each its own. */
+hidden int m, put_m, a_x;
+hidden byte put_i, put_j, a_n, n, h, e, r, s, f, i, j;
+hidden byte held, held_f, low, tokens, final, ok, o_r, o_f, b_r, p_r, p_f;
+hidden byte t_h, t_r, t_f, t_s, tick;
+hidden byte conserved, same, finishes, unfailed;
+
+inline put(packet)
 {
-	pm = msg;
-	x = 0;
+	put_m = packet;
+	put_i = 0;
 	do
-	:: x < nn && net[x] < pm -> x++
+	:: put_i < packets && net[put_i] < put_m -> put_i++
 	:: else -> break
 	od;
 	if
-	:: x < nn && net[x] == pm -> skip
+	:: put_i < packets && net[put_i] == put_m
 	:: else ->
-		assert(nn < NET);
-		y = nn;
+		put_j = packets;
 		do
-		:: y > x -> net[y] = net[y - 1]; y--
+		:: put_j > put_i -> net[put_j] = net[put_j - 1]; put_j--
 		:: else -> break
 		od;
-		net[x] = pm;
-		nn++
+		net[put_i] = put_m;
+		packets++
 	fi
 }
 
-/* ek = every fragment of round rr is held at nn */
-inline holds(node, rr)
+inline fail()
 {
-	ek = 1;
-	ef = 0;
-	do
-	:: ef < FRAGS -> ek = ek && origin[SLOT(node, rr, ef)]; ef++
-	:: else -> break
-	od;
+	failure = 1;
+#ifdef NO_FAILURE
+	unfailed = 0;
+	assert(unfailed)
+#endif
 }
 
-/* k = lowest round somebody below needs */
+/* held = does node hold all results of the round */
+inline holds(node, round)
+{
+	held = 1;
+	for (held_f : 0 .. FRAGS - 1) {
+		held = held && origin[SLOT(node, round, held_f)]
+	}
+}
+
+/* low = first round somebody at or below the node still needs */
 inline lowest(node)
 {
-	if
-	:: node >= P ->
-		k = 0;
-		do
-		:: k < ROUNDS && (ended[node] & (1 << k)) -> k++
-		:: else -> break
-		od
-	:: else ->
-		k = ROUNDS;
-		if
-		:: listed[FIRST(node)] && c_acked[FIRST(node)] < k -> k = c_acked[FIRST(node)]
-		:: else
-		fi;
-		if
-		:: listed[FIRST(node) + 1] && c_acked[FIRST(node) + 1] < k -> k = c_acked[FIRST(node) + 1]
-		:: else
-		fi
-	fi
-}
-
-/* t = tokens of the subtree, 0 unless complete */
-inline subtree(node)
-{
-	if
-	:: node >= P -> t = OWN(node)
-	:: else ->
-		t = (listed[FIRST(node)] -> c_token[FIRST(node)] : 0) + (listed[FIRST(node) + 1] -> c_token[FIRST(node) + 1] : 0);
-		if
-		:: (listed[FIRST(node)] && !c_token[FIRST(node)]) || (listed[FIRST(node) + 1] && !c_token[FIRST(node) + 1]) -> t = 0
-		:: else
-		fi
-	fi
-}
-
-inline push(node)
-{
-	er = base[node];
+	low = (LEAF(node) -> 0 : ROUNDS);
 	do
-	:: er < ROUNDS && er < base[node] + DEPTH ->
-		if
-		:: !(kept[node] & (1 << er)) && !(ended[node] & (1 << er)) ->
-			ef = 0;
-			do
-			:: ef < FRAGS ->
-				if
-				:: !origin[SLOT(node, er, ef)] ->
-					seen[SLOT(node, er, ef)] = 1;
-					sum[SLOT(node, er, ef)] = OWN(node)
-				:: else
-				fi;
-				ef++
-			:: else -> break
-			od;
-			pushed[(node - P) * ROUNDS + er] = epoch[node]
-		:: else
-		fi;
-		er++
+	:: LEAF(node) && HAS(ended[node], low) -> low++
+	:: !LEAF(node) && listed[HOPS(node)] && c_acked[HOPS(node)] < low -> low = c_acked[HOPS(node)]
+	:: !LEAF(node) && listed[HOPS(node) + 1] && c_acked[HOPS(node) + 1] < low -> low = c_acked[HOPS(node) + 1]
 	:: else -> break
 	od
 }
 
-inline clear(node, rr, ff)
+/* ina_member_count(): tokens = those of the subtree, 0 unless it is complete */
+inline count(node)
 {
-	seen[SLOT(node, rr, ff)] = 0;
-	sum[SLOT(node, rr, ff)] = 0;
-	origin[SLOT(node, rr, ff)] = 0
-}
-
-/* ina_member_base(): rounds below are over */
-inline set_base(node, bb)
-{
-	er = 0;
-	do
-	:: er < bb ->
-		ef = 0;
-		do
-		:: ef < FRAGS -> clear(node, er, ef); ef++
-		:: else -> break
-		od;
-		if
-		:: node >= P && !(ended[node] & (1 << er)) ->
-			ended[node] = ended[node] | (1 << er);
-			failed = failed | 1
-		:: else
-		fi;
-		if
-		:: node >= P -> pushed[(node - P) * ROUNDS + er] = 0
-		:: else
-		fi;
-		er++
-	:: else -> break
-	od;
-	base[node] = bb
-}
-
-/* ina_member_open() */
-inline open_epoch(node, ee, bb, final, tt)
-{
-	er = bb;
-	do
-	:: er < ROUNDS ->
-		holds(node, er);
-		ok = ek || epoch[node] + 1 == ee || (kept[node] & (1 << er));
-#ifdef KEEP_ALWAYS
-		ok = 1;
-#endif
-		/* a completed round is never summed again */
-		assert(node < P || (final & (1 << er)) || !(ended[node] & (1 << er)));
-		ef = 0;
-		do
-		:: ef < FRAGS ->
-			if
-			:: (final & (1 << er)) && ok && origin[SLOT(node, er, ef)] -> seen[SLOT(node, er, ef)] = 0
-			:: else -> clear(node, er, ef)
-			fi;
-			ef++
-		:: else -> break
-		od;
-		er++
-	:: else -> break
-	od;
-	set_base(node, bb);
-	epoch[node] = ee;
-	open[node] = 1;
-	kept[node] = final;
-	token[node] = tt;
-	contributors[node] = (node < P -> listed[FIRST(node)] | (listed[FIRST(node) + 1] << 1) : 1);
 	if
-	:: node >= P -> push(node)
+	:: LEAF(node) -> tokens = OWN(node)
 	:: else ->
-		c_acked[FIRST(node)] = bb;
-		c_acked[FIRST(node) + 1] = bb
+		tokens = listed[HOPS(node)] * c_token[HOPS(node)] + listed[HOPS(node) + 1] * c_token[HOPS(node) + 1];
+		if
+		:: listed[HOPS(node)] && !c_token[HOPS(node)] || listed[HOPS(node) + 1] && !c_token[HOPS(node) + 1] -> tokens = 0
+		:: else
+		fi
 	fi
 }
 
-/* ina_member_open_try() at the root */
+inline clear(slot)
+{
+	seen[slot] = 0;
+	sum[slot] = 0;
+	origin[slot] = 0
+}
+
+/* A leaf's worker contributes to all of the window that is to be summed. */
+inline push(node)
+{
+	for (p_r : base[node] .. ROUNDS - 1) {
+		if
+		:: WINDOW(node, p_r) && !HAS(kept[node] | ended[node], p_r) ->
+			pushed[node * ROUNDS + p_r] = epoch[node];
+			for (p_f : 0 .. FRAGS - 1) {
+				if
+				:: !origin[SLOT(node, p_r, p_f)] ->
+					seen[SLOT(node, p_r, p_f)] = 1;
+					sum[SLOT(node, p_r, p_f)] = OWN(node)
+				:: else
+				fi
+			}
+		:: else
+		fi
+	}
+}
+
+/* The window moved: what a worker still waits for below it has failed. */
+inline move_base(node, to)
+{
+	base[node] = to;
+	for (b_r : 0 .. ROUNDS - 1) {
+		if
+		:: b_r < base[node] ->
+			for (p_f : 0 .. FRAGS - 1) {
+				clear(SLOT(node, b_r, p_f))
+			}
+			pushed[node * ROUNDS + b_r] = 0;
+			if
+			:: LEAF(node) && !HAS(ended[node], b_r) ->
+				ended[node] = ended[node] | 1 << b_r;
+				fail()
+			:: else
+			fi
+		:: else
+		fi
+	}
+}
+
+/* ina_member_open() */
+inline open_epoch(node, number, first, whole, members)
+{
+	for (o_r : first .. ROUNDS - 1) {
+		holds(node, o_r);
+		ok = HAS(whole, o_r) && (held || epoch[node] + 1 == number || HAS(kept[node], o_r));
+		same = HAS(whole, o_r) || !HAS(ended[node], o_r);
+		assert(same);
+		for (o_f : 0 .. FRAGS - 1) {
+			if
+			:: ok && origin[SLOT(node, o_r, o_f)]
+			:: else -> clear(SLOT(node, o_r, o_f))
+			fi
+		}
+	}
+	epoch[node] = number;
+	open[node] = 1;
+	kept[node] = whole;
+	token[node] = members;
+	contributors[node] = (LEAF(node) -> 1 : listed[HOPS(node)] | listed[HOPS(node) + 1] << 1);
+	move_base(node, first);
+	if
+	:: LEAF(node) -> push(node)
+	:: else ->
+		c_acked[HOPS(node)] = base[node];
+		c_acked[HOPS(node) + 1] = base[node]
+	fi
+}
+
+/* ina_member_open_try() of the root */
 inline open_try()
 {
-	subtree(R);
+	count(ROOT);
 	if
-	:: !open[R] && t && (calm || epoch[R] < EPOCHS) ->
-		b = 0;
-		er = base[R];
-		do
-		:: er < ROUNDS ->
-			holds(R, er);
-			b = b | (ek << er);
-			er++
-		:: else -> break
-		od;
-		open_epoch(R, epoch[R] + 1, base[R], b, t)
+	:: !open[ROOT] && tokens && (calm || epoch[ROOT] < EPOCHS) ->
+		final = 0;
+		for (b_r : base[ROOT] .. ROUNDS - 1) {
+			holds(ROOT, b_r);
+			final = final | held << b_r
+		}
+		open_epoch(ROOT, epoch[ROOT] + 1, base[ROOT], final, tokens)
 	:: else
 	fi
 }
@@ -290,532 +308,475 @@ inline open_try()
 /* ina_member_changed() */
 inline changed(node)
 {
-#ifdef NO_EPOCH_RULE
-	skip;
-#else
+#ifndef NO_EPOCH_RULE
 	open[node] = 0;
 	if
-	:: node == R -> open_try()
-	:: else -> generation[node]++; welcomed[node] = 0
+	:: node == ROOT -> open_try()
+	:: else ->
+		generation[node]++;
+		welcomed[node] = 0
 	fi
+#else
+	skip
 #endif
 }
 
-/* ina_round_advance() at the root */
+/* ina_round_advance() of the root */
 inline advance()
 {
-	lowest(R);
+	lowest(ROOT);
 	if
-	:: k > base[R] -> set_base(R, k)
+	:: low > base[ROOT] -> move_base(ROOT, low)
 	:: else
 	fi
 }
 
-inline emit_up(node)
+inline announce(hop)
 {
-	eh = HOP(node);
+	a_n = PARENT(hop);
+	a_x = kept[a_n] << 12 | base[a_n] << 10 | 1 << 9 | token[a_n];
+	put(PACKET(EPOCH, hop, epoch[a_n], c_generation[hop] << 4 | a_x * open[a_n]))
+}
+
+/* What a node sends to its parent as long as it is like this. */
+inline send_up(node)
+{
+	count(node);
+	lowest(node);
 	if
-	:: !welcomed[node] -> subtree(node); put(MSG(JOIN, eh, 0, generation[node] << 4 | t))
-	:: else ->
-		lowest(node);
-		put(MSG(ACK, eh, epoch[node], k))
+	:: welcomed[node] -> put(PACKET(ACK, HOP(node), epoch[node], low))
+	:: else -> put(PACKET(JOIN, HOP(node), 0, generation[node] << 4 | tokens))
 	fi;
-	er = base[node];
-	do
-	:: er < ROUNDS && er < base[node] + DEPTH ->
-		ef = 0;
-		do
-		:: ef < FRAGS ->
-			s = SLOT(node, er, ef);
+	for (t_r : base[node] .. ROUNDS - 1) {
+		for (t_f : 0 .. FRAGS - 1) {
+			t_s = SLOT(node, t_r, t_f);
 			if
-			:: !origin[s] && seen[s] == (node == A -> CONTRIBUTORS(A) : 1) ->
-				put(MSG(DATA, eh, epoch[node], er << 5 | ef << 4 | sum[s]))
+			:: WINDOW(node, t_r) && seen[t_s] && seen[t_s] == CONTRIBUTORS(node) ->
+				put(PACKET(DATA, HOP(node), epoch[node], t_r << 5 | t_f << 4 | sum[t_s]))
 			:: else
-			fi;
-			ef++
-		:: else -> break
-		od;
-		er++
-	:: else -> break
-	od
+			fi
+		}
+	}
 }
 
-inline announce(hh)
+/*
+ * What it sends to a child: calm() repeats no EPOCH the child has heard. Kept
+ * results wait for the child's ACK of the epoch.
+ */
+inline send_down(node, hop)
 {
 	if
-	:: open[PARENT(hh)] ->
-		put(MSG(EPOCH, hh, epoch[PARENT(hh)], kept[PARENT(hh)] << 12 | base[PARENT(hh)] << 10 | 1 << 9 | c_generation[hh] << 4 | token[PARENT(hh)]))
-	:: else ->
-		put(MSG(EPOCH, hh, epoch[PARENT(hh)], c_generation[hh] << 4))
-	fi
+	:: !calm || open[node] && c_heard[hop] != epoch[node] -> announce(hop)
+	:: else
+	fi;
+	for (t_r : c_acked[hop] .. ROUNDS - 1) {
+		for (t_f : 0 .. FRAGS - 1) {
+			t_s = SLOT(node, t_r, t_f);
+			if
+			:: origin[t_s] && (!HAS(kept[node], t_r) || c_heard[hop] == epoch[node]) ->
+				put(PACKET(RESULT, hop, epoch[node], origin[t_s] << 8 | t_r << 5 | t_f << 4 | sum[t_s]))
+			:: else
+			fi
+		}
+	}
 }
 
-inline emit_down(node)
+inline send_all()
 {
-	eh = FIRST(node);
-	do
-	:: eh < FIRST(node) + 2 ->
+	send_up(AGG);
+	send_up(STAY);
+	send_up(MOVER);
+	for (t_h : 0 .. 3) {
 		if
-		:: listed[eh] && c_generation[eh] && epoch[node] ->
-			if
-			:: !calm || (open[node] && c_heard[eh] != epoch[node]) -> announce(eh)
-			:: else
-			fi;
-			er = c_acked[eh];
-			do
-			:: er < ROUNDS && er < base[node] + DEPTH ->
-				ef = 0;
-				do
-				:: ef < FRAGS ->
-					s = SLOT(node, er, ef);
-					if
-					:: origin[s] && (!(kept[node] & (1 << er)) || c_heard[eh] == epoch[node]) ->
-						put(MSG(RESULT, eh, epoch[node], origin[s] << 8 | er << 5 | ef << 4 | sum[s]))
-					:: else
-					fi;
-					ef++
-				:: else -> break
-				od;
-				er++
-			:: else -> break
-			od
+		:: listed[t_h] && c_generation[t_h] && epoch[PARENT(t_h)] -> send_down(PARENT(t_h), t_h)
 		:: else
-		fi;
-		eh++
-	:: else -> break
-	od
+		fi
+	}
+	assert(packets < NET)
 }
 
-inline emit(node)
-{
-	en = node;
-	if
-	:: en != R -> emit_up(en)
-	:: else
-	fi;
-	if
-	:: en < P -> emit_down(en)
-	:: else
-	fi
-}
-
+/* ina_member_rx_join(); the child may be welcomed at once */
 inline rx_join()
 {
 	n = PARENT(h);
-	c = M_GEN(m);
+	printf("%d > %d JOIN generation %d token %d\n", CHILD(h), n, M_GENERATION, M_TOKEN);
 	if
-	:: !listed[h] -> skip
-	:: else ->
+	:: listed[h] && !KNOWN(h) ->
+		ok = c_token[h] || M_TOKEN;
+#ifdef RESTART_FORGETS	/* ina_member_update(): what it held is gone */
 		if
-		:: c_generation[h] && (c & INSTANCE) == (c_generation[h] & INSTANCE) && c <= c_generation[h] -> skip
-		:: else ->
-			ok = c_token[h] || M_TOKEN(m);
-			c_generation[h] = c;
-			c_token[h] = M_TOKEN(m);
-			c_heard[h] = 0;
-			if
-			:: ok -> changed(n)
-			:: else
-			fi
+		:: (M_GENERATION ^ c_generation[h]) & INSTANCE -> c_acked[h] = ROUNDS; advance()
+		:: else
 		fi;
+#endif
+		c_generation[h] = M_GENERATION;
+		c_token[h] = M_TOKEN;
+		c_heard[h] = 0;
 		if
-		:: h == HOP(CHILD(h)) && c == generation[CHILD(h)] -> welcomed[CHILD(h)] = 1
+		:: ok -> changed(n)
 		:: else
 		fi
+	:: else
+	fi;
+	if
+	:: listed[h] && h == HOP(CHILD(h)) && M_GENERATION == generation[CHILD(h)] -> welcomed[CHILD(h)] = 1
+	:: else
 	fi
 }
 
+/* ina_member_rx_epoch() */
 inline rx_epoch()
 {
 	n = CHILD(h);
+	printf("%d > %d EPOCH %d generation %d open %d base %d final %d\n", PARENT(h), n, e, M_GENERATION, M_OPEN, M_BASE, M_FINAL);
+	count(n);
 	if
-	:: h != HOP(n) -> skip
-	:: else ->
+	:: h != HOP(n)
+	:: h == HOP(n) && M_GENERATION != generation[n] -> welcomed[n] = 0
+	:: h == HOP(n) && M_GENERATION == generation[n] && !M_OPEN && e >= epoch[n] -> open[n] = 0
+	:: h == HOP(n) && M_GENERATION == generation[n] && M_OPEN && e == epoch[n] && open[n] && M_BASE > base[n] ->
+		move_base(n, M_BASE);
 		if
-		:: M_GEN(m) != generation[n] -> welcomed[n] = 0
-		:: else ->
-			if
-			:: !M_OPEN(m) && e >= epoch[n] -> open[n] = 0
-			:: M_OPEN(m) && e == epoch[n] && open[n] && M_BASE(m) > base[n] ->
-				set_base(n, M_BASE(m));
-				if
-				:: n >= P -> push(n)
-				:: else
-				fi
-			:: M_OPEN(m) && e > epoch[n] ->
-				subtree(n);
-				if
-				:: t -> open_epoch(n, e, M_BASE(m), M_FINAL(m), M_TOKEN(m))
-				:: else
-				fi
-			:: else
-			fi
+		:: LEAF(n) -> push(n)
+		:: else
 		fi
+	:: h == HOP(n) && M_GENERATION == generation[n] && M_OPEN && e > epoch[n] && tokens ->
+		open_epoch(n, e, M_BASE, M_FINAL, M_TOKEN)
+	:: else
 	fi
 }
 
+/* ina_member_rx_ack(); if calm, open and base of the ACK are the child's */
 inline rx_ack()
 {
 	n = PARENT(h);
+	printf("%d > %d ACK %d acked %d\n", CHILD(h), n, e, M_ACKED);
 	if
-	:: !listed[h] -> skip
-	:: listed[h] && !c_generation[h] -> put(MSG(LOST, h, 0, 0))
-	:: else ->
+	:: c_generation[h] && e && e == epoch[n] ->
+		c_heard[h] = e;
 		if
-		:: e && e == epoch[n] ->
-			c_heard[h] = e;
-			if
-			:: M_ACKED(m) > c_acked[h] ->
-				c_acked[h] = M_ACKED(m);
-				if
-				:: n == R -> advance()
-				:: else
-				fi
-			:: else
-			fi
+		:: M_ACKED > c_acked[h] -> c_acked[h] = M_ACKED
 		:: else
 		fi;
-		/* ACK.base */
 		if
-		:: calm && epoch[n] && (epoch[CHILD(h)] != epoch[n] || base[CHILD(h)] != base[n] || generation[CHILD(h)] != c_generation[h]) -> announce(h)
+		:: n == ROOT -> advance()
 		:: else
 		fi
-	fi
-}
-
-/* ina_round_publish() */
-inline publish()
-{
-#ifdef CHECK
+	:: else
+	fi;
+#ifdef ASK_AGAIN	/* a child that is not complete here is told so */
 	if
-	:: sum[s] != token[R] -> sum[s] = FAILED; failed = failed | 2
+	:: calm && !c_token[h] && c_generation[h] != generation[CHILD(h)] -> welcomed[CHILD(h)] = 0
 	:: else
 	fi;
 #endif
-	assert(sum[s] == FAILED || sum[s] == token[R] && COUNTS_ONCE(sum[s]));
-	origin[s] = epoch[R]
+	if
+	:: calm && c_generation[h] && epoch[n] && (open[CHILD(h)] != open[n] || open[n] && (e != epoch[n] || base[CHILD(h)] != base[n])) -> announce(h)
+	:: else
+	fi
 }
 
+/* ina_round_contribute(), ina_round_publish() */
 inline rx_data()
 {
 	n = PARENT(h);
-	r = M_ROUND(m);
+	printf("%d > %d DATA %d round %d.%d sum %d\n", CHILD(h), n, e, M_ROUND, M_FRAG, M_SUM);
+	r = M_ROUND;
+	s = SLOT(n, r, M_FRAG);
 	if
-	:: !listed[h] -> skip
-	:: listed[h] && !c_generation[h] -> put(MSG(LOST, h, 0, 0))
-	:: else ->
-		s = SLOT(n, r, M_FRAG(m));
+	:: c_token[h] && e == epoch[n] && WINDOW(n, r) && !HAS(kept[n], r) && !origin[s] &&
+	   !(seen[s] & BIT(h)) && (CONTRIBUTORS(n) & BIT(h)) ->
+		seen[s] = seen[s] | BIT(h);
+		sum[s] = sum[s] + M_SUM;
 		if
-		:: c_token[h] && e == epoch[n] && r >= base[n] && r < base[n] + DEPTH &&
-		   !(kept[n] & (1 << r)) && !origin[s] && !(seen[s] & BIT(h)) && (CONTRIBUTORS(n) & BIT(h)) ->
-			seen[s] = seen[s] | BIT(h);
-			sum[s] = sum[s] + M_SUM(m);
+		:: n == ROOT && seen[s] == CONTRIBUTORS(ROOT) ->
+			seen[s] = 0;
+			origin[s] = epoch[ROOT];
+#ifdef CHECK
 			if
-			:: n == R && seen[s] == CONTRIBUTORS(R) -> publish()
+			:: sum[s] != token[ROOT] -> sum[s] = FAILED; fail()
 			:: else
-			fi
+			fi;
+#endif
+			conserved = sum[s] == FAILED || sum[s] == token[ROOT] && ONCE(sum[s]);
+			assert(conserved)
 		:: else
 		fi
+	:: else
 	fi
 }
 
-/* ina_round_complete() at a leaf: all fragments of round r are held */
+/* ina_round_complete() of a leaf; failed as a whole if a fragment is */
 inline complete()
 {
-	f = 0;
 	ok = 1;
-	do
-	:: f < FRAGS ->
+	for (f : 0 .. FRAGS - 1) {
+		ok = ok && sum[SLOT(n, r, f)] != FAILED
+	}
+	for (f : 0 .. FRAGS - 1) {
 		s = SLOT(n, r, f);
-		ok = ok && sum[s] != FAILED;
-		f++
-	:: else -> break
-	od;
-	if
-	:: !ok -> failed = failed | 4
-	:: else ->
-		f = 0;
-		do
-		:: f < FRAGS ->
-			s = SLOT(n, r, f);
-			assert(!outcome[r] || outcome[r] == (origin[s] << 4 | sum[s]));
-			outcome[r] = origin[s] << 4 | sum[s];
-			assert(COUNTS_ONCE(sum[s]) && (sum[s] & (n == P -> 3 : 12)));
-			f++
-		:: else -> break
-		od
-	fi;
-	ended[n] = ended[n] | (1 << r)
+		conserved = !ok || COUNTS(sum[s], n);
+		assert(conserved);
+		same = !ok || !outcome[r] || outcome[r] == (origin[s] << 4 | sum[s]);
+		assert(same);
+		outcome[r] = (ok -> origin[s] << 4 | sum[s] : outcome[r])
+	}
+	ended[n] = ended[n] | 1 << r
 }
 
+/* ina_round_result() */
 inline rx_result()
 {
 	n = CHILD(h);
-	r = M_ROUND(m);
-	s = SLOT(n, r, M_FRAG(m));
-	ok = h == HOP(n) && e == epoch[n] && r >= base[n] && r < base[n] + DEPTH && !origin[s] &&
-	     ((kept[n] & (1 << r)) || seen[s] == (n == A -> CONTRIBUTORS(A) : 1));
-#ifdef KEPT_OF
+	printf("%d > %d RESULT %d round %d.%d sum %d of epoch %d\n", PARENT(h), n, e, M_ROUND, M_FRAG, M_SUM, M_ORIGIN);
+	r = M_ROUND;
+	s = SLOT(n, r, M_FRAG);
+	ok = h == HOP(n) && e == epoch[n] && WINDOW(n, r) && !origin[s] &&
+	     (HAS(kept[n], r) || seen[s] && seen[s] == CONTRIBUTORS(n));
+#ifdef CHECK
+	ok = ok && (MEMBERS(n, r) || M_SUM == FAILED);
+#endif
+#ifdef ORIGIN	/* a result of an epoch the worker did not contribute in */
 	if
-	:: ok && n >= P && (kept[n] & (1 << r)) && !(ended[n] & (1 << r)) && M_OF(m) != pushed[(n - P) * ROUNDS + r] ->
-		ok = 0;
-		ended[n] = ended[n] | (1 << r);
-		failed = failed | 8
+	:: ok && LEAF(n) && !HAS(ended[n], r) && M_ORIGIN != pushed[n * ROUNDS + r] ->
+		ended[n] = ended[n] | 1 << r;
+		fail()
 	:: else
 	fi;
-#endif
-#ifdef CHECK
-	ok = ok && (M_SUM(m) == token[n] || M_SUM(m) == FAILED || UNCHECKED(n, r));
 #endif
 	if
 	:: ok ->
 		seen[s] = 0;
-		sum[s] = M_SUM(m);
-		origin[s] = M_OF(m);
+		sum[s] = M_SUM;
+		origin[s] = M_ORIGIN;
 		holds(n, r);
 		if
-		:: ek && n >= P && !(ended[n] & (1 << r)) -> complete()
+		:: LEAF(n) && held && !HAS(ended[n], r) -> complete()
 		:: else
 		fi
 	:: else
 	fi
 }
 
-inline rx_lost()
+inline receive(packet)
 {
-	n = CHILD(h);
+	m = packet;
+	h = M_HOP;
+	e = M_EPOCH;
 	if
-	:: h == HOP(n) && welcomed[n] && (calm || generation[n] < GENS) -> changed(n)
+	:: (TYPE == ACK || TYPE == DATA) && listed[h] && !c_generation[h] -> put(PACKET(CHILD_LOST, h, 0, 0))
+	:: TYPE == JOIN -> rx_join()
+	:: TYPE == EPOCH -> rx_epoch()
+	:: TYPE == ACK && listed[h] && c_generation[h] -> rx_ack()
+	:: TYPE == DATA && listed[h] && c_generation[h] -> rx_data()
+	:: TYPE == RESULT -> rx_result()
+	:: TYPE == CHILD_LOST ->
+		n = CHILD(h);
+		printf("%d > %d CHILD_LOST\n", PARENT(h), n);
+		if
+		:: h == HOP(n) && welcomed[n] && (calm || generation[n] < GENERATIONS) -> changed(n)
+		:: else
+		fi
 	:: else
 	fi
 }
 
-inline receive(msg)
+/* ok = the packet can have no effect, now or later */
+inline is_dead()
 {
-	m = msg;
-	h = M_HOP(m);
-	e = M_EPOCH(m);
+	h = M_HOP;
+	e = M_EPOCH;
+	n = (TYPE == EPOCH || TYPE >= RESULT -> CHILD(h) : PARENT(h));
+	s = SLOT(n, M_ROUND % ROUNDS, M_FRAG % FRAGS);
+	ok = (h == 1 && (n == AGG -> dropped : moved));
 	if
-	:: TYPE(m) == JOIN -> printf("%d>%d JOIN gen %d token %d\n", CHILD(h), PARENT(h), M_GEN(m), M_TOKEN(m))
-	:: TYPE(m) == EPOCH -> printf("%d>%d EPOCH %d gen %d open %d base %d final %d token %d\n", PARENT(h), CHILD(h), e, M_GEN(m), M_OPEN(m), M_BASE(m), M_FINAL(m), M_TOKEN(m))
-	:: TYPE(m) == ACK -> printf("%d>%d ACK %d acked %d\n", CHILD(h), PARENT(h), e, M_ACKED(m))
-	:: TYPE(m) == DATA -> printf("%d>%d DATA %d r%d f%d sum %d\n", CHILD(h), PARENT(h), e, M_ROUND(m), M_FRAG(m), M_SUM(m))
-	:: TYPE(m) == RESULT -> printf("%d>%d RESULT %d r%d f%d sum %d of %d\n", PARENT(h), CHILD(h), e, M_ROUND(m), M_FRAG(m), M_SUM(m), M_OF(m))
-	:: else -> printf("%d>%d LOST\n", PARENT(h), CHILD(h))
-	fi;
-	if
-	:: TYPE(m) == JOIN -> rx_join()
-	:: TYPE(m) == EPOCH -> rx_epoch()
-	:: TYPE(m) == ACK -> rx_ack()
-	:: TYPE(m) == DATA -> rx_data()
-	:: TYPE(m) == RESULT -> rx_result()
-	:: else -> rx_lost()
+	:: TYPE == JOIN -> ok = ok || KNOWN(h) && DIES(h)
+	:: TYPE == EPOCH -> ok = ok || M_GENERATION < generation[n] || e < epoch[n] ||
+		M_GENERATION == generation[n] && e == epoch[n] && (!open[n] || M_OPEN && M_BASE <= base[n])
+	:: TYPE == ACK -> ok = ok || c_generation[h] && (!e || e < epoch[n] ||
+		e == epoch[n] && c_heard[h] == e && M_ACKED <= c_acked[h])
+	:: TYPE == DATA -> ok = ok || c_generation[h] && (e < epoch[n] || e == epoch[n] &&
+		(M_ROUND < base[n] || origin[s] || (seen[s] & BIT(h))))
+	:: TYPE == RESULT -> ok = ok || e < epoch[n] || e == epoch[n] && (M_ROUND < base[n] || origin[s])
+	:: else -> ok = ok || generation[n] >= GENERATIONS
 	fi
 }
 
-/* Drop what can have no effect any more. */
 inline sweep()
 {
-	i = 0;
-	b = 0;
-	do
-	:: i < nn ->
+	j = 0;
+	for (i : 0 .. NET - 1) {
 		m = net[i];
-		h = M_HOP(m);
-		e = M_EPOCH(m);
-		n = PARENT(h);
-		c = CHILD(h);
-		r = M_ROUND(m);
-		ok = 0;
+		net[i] = 0;
 		if
-		:: TYPE(m) == JOIN ->
-			ok = h == 1 && dropped || c_generation[h] &&
-			     (M_GEN(m) & INSTANCE) == (c_generation[h] & INSTANCE) && M_GEN(m) <= c_generation[h]
-		:: TYPE(m) == ACK ->
-			ok = h == 1 && dropped || c_generation[h] && (e < epoch[n] || !e ||
-			     e == epoch[n] && c_heard[h] == e && M_ACKED(m) <= c_acked[h])
-		:: TYPE(m) == DATA ->
-			s = SLOT(n, r, M_FRAG(m));
-			ok = h == 1 && dropped || c_generation[h] && (e < epoch[n] ||
-			     e == epoch[n] && (r < base[n] || origin[s] || (seen[s] & BIT(h))))
-		:: TYPE(m) == EPOCH ->
-			ok = h != HOP(c) || M_GEN(m) < generation[c] || e < epoch[c] ||
-			     M_GEN(m) == generation[c] && e == epoch[c] && (!open[c] || M_OPEN(m) && M_BASE(m) <= base[c])
-		:: TYPE(m) == RESULT ->
-			s = SLOT(c, r, M_FRAG(m));
-			ok = h != HOP(c) || e < epoch[c] || e == epoch[c] && (r < base[c] || origin[s])
-		:: else ->
-			ok = h != HOP(c) || generation[c] >= GENS
-		fi;
-		if
-		:: !ok -> net[b] = m; b++
+		:: m ->
+			is_dead();
+			if
+			:: !ok -> net[j] = m; j++
+			:: else
+			fi
 		:: else
-		fi;
-		i++
-	:: else -> break
-	od;
-	i = b;
-	do
-	:: i < nn -> net[i] = 0; i++
-	:: else -> break
-	od;
-	nn = b
+		fi
+	}
+	packets = j
 }
 
-inline op_add()
+/* The operator changes lists of children and the leaf's parent. */
+inline add()
 {
+	printf("ROOT gets MOVER as a child\n");
 	added = 1;
-	printf("ADDED\n");
 	listed[3] = 1;
-	c_acked[3] = base[R];
-	changed(R);
-	n = R
+	c_acked[3] = base[ROOT];
+	changed(ROOT)
 }
-inline op_move()
+
+inline move()
 {
-	/* the good-bye */
+	printf("MOVER changes its parent\n");
+	welcomed[MOVER] = 0;
+	changed(MOVER);
 #ifndef NO_EPOCH_RULE
-	put(MSG(JOIN, 1, 0, (generation[Q] + 1) << 4));
+	put(PACKET(JOIN, 1, 0, generation[MOVER] << 4));	/* good-bye */
 #endif
-	moved = 1;
-	printf("MOVED\n");
-	welcomed[Q] = 0;
-	changed(Q);
-	n = Q
+	moved = 1
 }
-inline op_drop()
+
+inline forget(hop)
 {
+	c_generation[hop] = 0;
+	c_token[hop] = 0;
+	c_acked[hop] = 0;
+	c_heard[hop] = 0
+}
+
+inline drop()
+{
+	printf("AGG loses MOVER as a child\n");
 	dropped = 1;
-	printf("DROPPED\n");
 	listed[1] = 0;
-	c_generation[1] = 0;
-	c_token[1] = 0;
-	c_acked[1] = 0;
-	c_heard[1] = 0;
-	changed(A);
-	n = A
+	forget(1);
+	changed(AGG)
 }
-inline op_restart()
+
+inline restart()
 {
+	printf("AGG restarts\n");
 	restarted = 1;
-	printf("RESTARTED\n");
-	epoch[A] = 0;
-	base[A] = 0;
-	kept[A] = 0;
-	token[A] = 0;
-	contributors[A] = 0;
-	open[A] = 0;
-	welcomed[A] = 0;
-	generation[A] = INSTANCE | 1;
+	epoch[AGG] = 0;
+	base[AGG] = 0;
+	kept[AGG] = 0;
+	token[AGG] = 0;
+	contributors[AGG] = 0;
+	open[AGG] = 0;
+	welcomed[AGG] = 0;
+	generation[AGG] = INSTANCE | 1;
 	for (r : 0 .. ROUNDS - 1) {
 		for (f : 0 .. FRAGS - 1) {
-			clear(A, r, f)
+			clear(SLOT(AGG, r, f))
 		}
 	}
-	for (h : 0 .. 1) {
-		c_generation[h] = 0;
-		c_token[h] = 0;
-		c_acked[h] = 0;
-		c_heard[h] = 0
-	}
-	n = A
+	forget(0);
+	forget(1)
 }
 
-inline run_calm()
+inline lose_all()
 {
-	calm = 1;
-	printf("CALM\n");
 	for (i : 0 .. NET - 1) {
 		net[i] = 0
 	}
-	nn = 0;
+	packets = 0
+}
+
+/*
+ * All that is in flight is lost. From here on nothing is, the operator ends
+ * what he began, and everybody repeats what the protocol says, and no more.
+ */
+inline calm_down()
+{
+	printf("calm\n");
+	calm = 1;
 	if
-	:: moved || added || dropped ->
-		if :: !added -> op_add() :: else fi;
-		if :: !moved -> op_move() :: else fi;
-		if :: !dropped -> op_drop() :: else fi
+	:: (moved || added || dropped) && !added -> add()
 	:: else
 	fi;
-	tick = 0;
-	do
-	:: tick < TICKS && (ended[P] & ended[Q]) != (1 << ROUNDS) - 1 ->
+	if
+	:: added && !moved -> move()
+	:: else
+	fi;
+	if
+	:: added && !dropped -> drop()
+	:: else
+	fi;
+	lose_all();
+	for (tick : 1 .. TICKS) {
 		open_try();
-		for (i : R .. Q) {
-			emit(i)
-		}
+		if
+		:: (ended[STAY] & ended[MOVER]) != ALL -> send_all()
+		:: else
+		fi;
 		do
-		:: nn ->
-			nn--;
-			pm = net[nn];
-			net[nn] = 0;
-			receive(pm)
+		:: packets ->
+			packets--;
+			m = net[packets];
+			net[packets] = 0;
+			receive(m)
 		:: else -> break
-		od;
-		tick++
-	:: else -> break
-	od;
-	for (i : 0 .. NET - 1) {
-		net[i] = 0
+		od
 	}
-	nn = 0;
-	assert((ended[P] & ended[Q]) == (1 << ROUNDS) - 1);
-#ifdef NO_FAILURE
-	assert(!failed)
+	lose_all();
+	finishes = (ended[STAY] & ended[MOVER]) == ALL;
+	assert(finishes)
+}
+
+inline start()
+{
+	listed[0] = 1;
+	listed[1] = 1;
+	listed[2] = 1;
+	generation[AGG] = 3;
+	generation[STAY] = 1;
+	generation[MOVER] = 1;
+#ifndef JOINING		/* the first epoch is open already */
+	for (h : 0 .. 2) {
+		c_generation[h] = generation[CHILD(h)];
+		c_token[h] = (h == 2 -> 5 : OWN(CHILD(h)));
+		welcomed[CHILD(h)] = 1
+	}
+	for (n : ROOT .. MOVER) {
+		open_epoch(n, 1, 0, 0, 5)
+	}
+#ifdef LATE_JOIN
+	put(PACKET(JOIN, 2, 0, 2 << 4));	/* not complete yet */
 #endif
+#endif
+	send_all();
+	sweep()
 }
 
 init {
 	byte pick;
 
-	d_step {
-		listed[0] = 1;
-		listed[1] = 1;
-		listed[2] = 1;
-		generation[A] = 1;
-		generation[P] = 1;
-		generation[Q] = 1;
-#ifndef FROM_SCRATCH
-		for (h : 0 .. 2) {
-			c_generation[h] = 1;
-			c_token[h] = (h == 2 -> 5 : OWN(CHILD(h)));
-			welcomed[CHILD(h)] = 1
-		}
-		open_epoch(R, 1, 0, 0, 5);
-		open_epoch(A, 1, 0, 0, 5);
-		open_epoch(P, 1, 0, 0, 5);
-		open_epoch(Q, 1, 0, 0, 5);
-#endif
-#ifdef OLD_JOIN
-		put(MSG(JOIN, 2, 0, 1 << 4 | 5));
-#endif
-		for (i : R .. Q) {
-			emit(i)
-		}
-	}
-	do
+	d_step { start() };
+end:	do
 	:: atomic {
-		nn ->
+		packets;
 		do
-		:: pick + 1 < nn -> pick++
+		:: pick + 1 < packets -> pick++
 		:: break
 		od;
-		d_step {
-			receive(net[pick]);
-			pick = 0;
-			emit(n);
-			sweep()
-		}
+		d_step { receive(net[pick]); pick = 0; send_all(); sweep() }
 	}
 #ifdef REPARENT
-	:: d_step { !added -> op_add(); emit(n); sweep() }
-	:: d_step { !moved && AFTER(added) -> op_move(); emit(n); sweep() }
-	:: d_step { !dropped && AFTER(moved) -> op_drop(); emit(n); sweep() }
+	:: d_step { !added -> add(); send_all(); sweep() }
+	:: d_step { !moved && AFTER(added) -> move(); send_all(); sweep() }
+	:: d_step { !dropped && AFTER(moved) -> drop(); send_all(); sweep() }
 #endif
 #ifdef RESTART
-	:: d_step { !restarted -> op_restart(); emit(n); sweep() }
+	:: d_step { !restarted -> restart(); send_all(); sweep() }
 #endif
 #ifndef NO_CALM
-	:: d_step { run_calm() } -> break
+	:: d_step { !calm -> calm_down() } -> break
 #endif
 	od
 }

@@ -55,6 +55,8 @@ enum ina_node_state {
  * @INA_REASON_UNKNOWN_CHILD: the parent has no such child
  * @INA_REASON_MTU: a fragment does not fit the path
  * @INA_REASON_SEND: a packet could not be built or sent
+ * @INA_REASON_ROOT_LOST: the root was replaced, it knows nothing of earlier
+ *   rounds
  */
 enum ina_reason {
 	INA_REASON_NONE,
@@ -69,6 +71,7 @@ enum ina_reason {
 	INA_REASON_UNKNOWN_CHILD,
 	INA_REASON_MTU,
 	INA_REASON_SEND,
+	INA_REASON_ROOT_LOST,
 };
 
 /**

@@ -129,18 +129,24 @@ struct ina_welcome_hdr {
  * struct ina_epoch_hdr - behind the header of an EPOCH
  * @instance: of the child it is for, from its JOIN
  * @base: first round not acknowledged by all
+ * @root: instance of the root; another one knows nothing of earlier rounds
  * @workers: workers in the epoch, 0 while it is closed
  * @token: sum of their tokens
  * @reason: enum ina_reason, why it is closed
  * @generation: of the child, from its JOIN
+ * @final: bit i: round base + i is complete at the root and is not summed again
+ * @failed: bit i: round base + i has failed
  */
 struct ina_epoch_hdr {
 	__be64	instance;
 	__be64	base;
+	__be64	root;
 	__be32	workers;
 	__be32	token;
 	__be32	reason;
 	__be32	generation;
+	__be32	final;
+	__be32	failed;
 };
 
 /**
