@@ -69,6 +69,7 @@ run_conf()
 	{
 		printf '%s=%q\n' INA_KO "$ko" INA_KO_KUNIT "$ko_kunit" INA_BUILD "$INA_BUILD" \
 			INA_SIZE "$size" INA_KIND "$kind"
+		[[ ! ${INA_SEED:-} ]] || printf 'export INA_SEED=%q\n' "$INA_SEED"
 		echo "tests=("
 		for test in "${tests[@]}"; do
 			printf '\t%q\n' "$test $("$here/tests.sh" options "$test" | xargs) ${live:+plain}"
