@@ -198,6 +198,21 @@ static void ina_hop_settle(struct ina_hop *hop, u32 una)
 	}
 }
 
+/*
+ * Does an answer speak of all that was sent of its group? The receiver may have
+ * been asked when the last packets of it were still to be sent.
+ */
+static bool ina_hop_is_full(const struct ina_hop *hop, u32 first, u32 count)
+{
+	u32 i;
+
+	for (i = count; i < hop->group; i++)
+		if ((s32)(first + i - hop->una) >= 0 &&
+		    hop->log[(first + i) % ina_hop_span(hop)] != INA_HOP_NONE)
+			return false;
+	return true;
+}
+
 /**
  * ina_hop_answered() - the receiver says what it has of a group
  * @hop: the hop
@@ -207,7 +222,8 @@ static void ina_hop_settle(struct ina_hop *hop, u32 una)
  * @missing: bit per number that is missing, NULL if none is
  * @back: whether the peer had been reported as silent
  *
- * An answer that came before, or to nothing that was asked, is ignored.
+ * An answer that came before, or to nothing that was asked, or to a part of the
+ * group only, is ignored.
  * Return: true if the sender can go on.
  */
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
@@ -221,7 +237,8 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 	ok = hop->epoch == epoch && first == ina_hop_first(hop, first) &&
 	     group < INA_HOP_CREDIT && count <= hop->group &&
 	     (s32)(hop->next - first) >= (s32)hop->group &&
-	     !(hop->answered & BIT(group));
+	     !(hop->answered & BIT(group)) &&
+	     ina_hop_is_full(hop, first, count);
 	*back = ok && hop->asked >= INA_HOP_SILENT;
 	for (i = 0; ok && missing && i < count; i++) {
 		seq = first + i;
@@ -291,6 +308,7 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 		} else {
 			ina_hop_close(hop);
 			hop->ask = true;
+			hop->ask_end = hop->end;
 			hop->active = jiffies;
 			*silent = ++hop->asked == INA_HOP_SILENT;
 		}
@@ -304,7 +322,7 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
  * @hop: the hop
  * @epoch: where its epoch goes
  * @una: where the first number without an answer goes
- * @end: where the number behind the last goes
+ * @end: where the number behind the last goes, as of ina_hop_ask()
  *
  * Return: true if there is one.
  */
@@ -317,7 +335,7 @@ bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end)
 	hop->ask = false;
 	*epoch = hop->epoch;
 	*una = hop->una;
-	*end = hop->end;
+	*end = hop->ask_end;
 	spin_unlock_bh(&hop->lock);
 	return ask;
 }

@@ -33,6 +33,7 @@
  * @active: jiffies at which something was sent, asked or answered
  * @asked: questions since the last answer
  * @ask: a DONE is to be sent
+ * @ask_end: up to this number; what was sent since is of a later group
  * @top: number behind the highest one received or told of
  * @got: bit per number received, at number % (group * credit)
  * @count: bits set in @got, per group
@@ -56,6 +57,7 @@ struct ina_hop {
 	unsigned long active;
 	unsigned int asked;
 	bool ask;
+	u32 ask_end;
 	u32 top;
 	unsigned long *got;
 	u32 count[INA_HOP_CREDIT];

@@ -228,6 +228,34 @@ static void ask__tail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot, 1);
 }
 
+/* What is sent before the question goes out is not asked about. */
+static void ask__sent_since(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	u32 i, slot, seq, epoch, una, end;
+	bool silent, back;
+
+	hop_test_sent(test, 3);
+	hop_test_later(t);
+	KUNIT_ASSERT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, NULL,
+					    &silent));
+	for (i = 0; i < HOP_TEST_GROUP; i++) {
+		ina_hop_queue(&t->tx, 50 + i);
+		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+		KUNIT_ASSERT_EQ(test, seq, HOP_TEST_GROUP + i);
+	}
+	KUNIT_ASSERT_TRUE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
+	KUNIT_EXPECT_EQ(test, una, 0);
+	KUNIT_EXPECT_EQ(test, end, 3);
+	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0, 3,
+						 NULL, &back));
+	/* An answer to a part of a group leaves the rest open. */
+	KUNIT_EXPECT_FALSE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH,
+						  HOP_TEST_GROUP, 1, NULL,
+						  &back));
+	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_GROUP);
+}
+
 /* Overtaken, but all of it came before it was late: no check is needed. */
 static void asked__overtaking(struct kunit *test)
 {
@@ -412,6 +440,7 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(received__later_group),
 	KUNIT_CASE(received__impossible),
 	KUNIT_CASE(ask__tail),
+	KUNIT_CASE(ask__sent_since),
 	KUNIT_CASE(asked__overtaking),
 	KUNIT_CASE(answered__unused_numbers),
 	KUNIT_CASE(ask__not_needed),
