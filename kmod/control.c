@@ -271,3 +271,24 @@ void ina_control_flush(struct ina_node *node)
 			node->rounds[i].tell_down = false;
 	spin_unlock_bh(&node->lock);
 }
+
+/**
+ * ina_control_goodbye() - tell the parent that this node goes to another
+ * @node: the node
+ *
+ * Context: process, no lock held.
+ */
+void ina_control_goodbye(struct ina_node *node)
+{
+	struct ina_control c = { .pkt.job = node->job->config.id };
+
+	spin_lock_bh(&node->lock);
+	node->generation++;
+	ina_control_fill_join(node, &c);
+	spin_unlock_bh(&node->lock);
+	c.body.join.workers = 0;
+	c.body.join.token = 0;
+	c.body.join.reason = cpu_to_be16(INA_REASON_TREE);
+	memcpy(c.body.join.culprit, &node->local, sizeof(node->local));
+	ina_tx_control(node, &node->parent, &c.pkt, &c.body);
+}

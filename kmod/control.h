@@ -8,5 +8,6 @@
 #include "node.h"
 
 void ina_control_flush(struct ina_node *node);
+void ina_control_goodbye(struct ina_node *node);
 
 #endif /* _INA_CONTROL_H */

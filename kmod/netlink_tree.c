@@ -12,6 +12,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "node.h"
+#include "tree.h"
 
 /* Count and collect the children of a request. */
 static int ina_nl_children(struct genl_info *info, struct ina_tree *tree)
@@ -119,18 +120,16 @@ static int ina_nl_tree_parse(struct genl_info *info, struct ina_tree *tree)
 	return 0;
 }
 
-/* Replace the node of a job. Context: inet->lock is held. */
-static int ina_nl_tree_apply(struct ina_net *inet, struct ina_job *job,
-			     const struct ina_tree *tree,
-			     struct netlink_ext_ack *extack)
+/* A node for a job, in place of the one it has. Context: inet->lock is held. */
+static int ina_nl_tree_replace(struct ina_job *job, struct ina_node *old,
+			       const struct ina_tree *tree,
+			       struct netlink_ext_ack *extack)
 {
-	struct ina_node *old, *node;
+	struct ina_node *node;
 
-	old = rcu_dereference_protected(job->node,
-					lockdep_is_held(&inet->lock));
 	if (old && READ_ONCE(old->attached)) {
 		NL_SET_ERR_MSG(extack,
-			       "Workers are attached: end them before the tree is replaced");
+			       "Workers are attached: end them before the node gets another role or address");
 		return -EBUSY;
 	}
 	node = ina_node_create(job, tree, extack);
@@ -141,12 +140,32 @@ static int ina_nl_tree_apply(struct ina_net *inet, struct ina_job *job,
 	if (old)
 		ina_node_destroy(old);
 	rcu_assign_pointer(job->node, node);
+	return 0;
+}
+
+/* Set the place of a job's node. Context: inet->lock is held. */
+static int ina_nl_tree_apply(struct ina_net *inet, struct ina_job *job,
+			     const struct ina_tree *tree,
+			     struct netlink_ext_ack *extack)
+{
+	struct ina_node *node;
+	int err;
+
+	node = rcu_dereference_protected(job->node,
+					 lockdep_is_held(&inet->lock));
+	if (node && ina_tree_fits(node, tree))
+		err = ina_tree_change(node, tree, extack);
+	else
+		err = ina_nl_tree_replace(job, node, tree, extack);
+	if (err)
+		return err;
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_TREE_SET,
 			.job = job->config.id, .addr = tree->parent },
 		       "job %u tree set: %s, %u children, %u local workers",
-		       job->config.id, node->root ? "root" : "has a parent",
-		       node->nchildren, node->nworkers);
+		       job->config.id,
+		       ipv6_addr_any(&tree->parent) ? "root" : "has a parent",
+		       tree->nchildren, tree->nworkers);
 	return 0;
 }
 

@@ -34,7 +34,7 @@ void ina_node_kick(struct ina_node *node)
 {
 	/* Under RCU, so that destroying can wait for those who saw it alive. */
 	rcu_read_lock();
-	if (!READ_ONCE(node->dead))
+	if (!READ_ONCE(node->dead) && !READ_ONCE(node->paused))
 		queue_work(ina_workqueue, &node->work);
 	rcu_read_unlock();
 }
@@ -48,7 +48,8 @@ void ina_node_kick(struct ina_node *node)
 void ina_node_restart(struct ina_node *node)
 {
 	rcu_read_lock();
-	if (node->nworkers && !READ_ONCE(node->dead))
+	if (node->nworkers && !READ_ONCE(node->dead) &&
+	    !READ_ONCE(node->paused))
 		queue_work(ina_workqueue, &node->restart);
 	rcu_read_unlock();
 }
@@ -65,7 +66,7 @@ void ina_node_tick_in(struct ina_node *node, unsigned int ms)
 	unsigned long delay = msecs_to_jiffies(ms);
 
 	rcu_read_lock();
-	if (!READ_ONCE(node->dead) &&
+	if (!READ_ONCE(node->dead) && !READ_ONCE(node->paused) &&
 	    (!delayed_work_pending(&node->tick) ||
 	     time_after(node->tick.timer.expires, jiffies + delay)))
 		mod_delayed_work(ina_workqueue, &node->tick, delay);
@@ -113,7 +114,13 @@ int ina_node_child_find(const struct ina_node *node,
 	return -ENOENT;
 }
 
-static u32 ina_node_slot_size(u16 contributors)
+/**
+ * ina_node_slot_size() - bytes of a slot
+ * @contributors: how many a node has
+ *
+ * Return: bytes.
+ */
+u32 ina_node_slot_size(u16 contributors)
 {
 	return ALIGN(sizeof(struct ina_slot) +
 		     BITS_TO_LONGS(contributors) * sizeof(long),
@@ -138,11 +145,17 @@ static u32 ina_node_slots(const struct ina_node *node)
 	return node->frags * node->job->config.depth;
 }
 
-static u64 ina_node_hops_size(const struct ina_node *node)
+/**
+ * ina_node_hops_size() - memory of the hops
+ * @node: the node
+ * @nchildren: children it has or is to have
+ *
+ * Return: bytes.
+ */
+u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren)
 {
 	return (u64)ina_hop_size(ina_node_slots(node),
-				 node->job->config.group) *
-	       (node->nchildren + 1);
+				 node->job->config.group) * (nchildren + 1);
 }
 
 /**
@@ -155,7 +168,7 @@ u64 ina_node_memory(const struct ina_node *node)
 {
 	return (u64)node->stride * node->job->config.depth +
 	       PAGE_ALIGN((u64)ina_node_slots(node) * node->slot_size) +
-	       PAGE_ALIGN(ina_node_hops_size(node));
+	       PAGE_ALIGN(ina_node_hops_size(node, node->nchildren));
 }
 
 /**
@@ -170,10 +183,13 @@ void ina_node_unalloc(struct ina_node *node)
 	ina_region_free(&node->slots);
 }
 
-/* Hand the memory of the hops out. */
-static void ina_node_spread(struct ina_node *node)
+/**
+ * ina_node_spread() - hand the memory of the hops out
+ * @node: the node; nobody uses them
+ */
+void ina_node_spread(struct ina_node *node)
 {
-	size_t size = ina_node_hops_size(node) / (node->nchildren + 1);
+	size_t size = ina_node_hops_size(node, 0);
 	u16 i;
 
 	ina_hop_memory(&node->parent.hop, node->hops.addr);
@@ -203,7 +219,7 @@ int ina_node_alloc(struct ina_node *node)
 	if (err)
 		return err;
 	err = ina_region_alloc(&node->hops, node->job,
-			       ina_node_hops_size(node));
+			       ina_node_hops_size(node, node->nchildren));
 	if (err)
 		goto free;
 	err = ina_region_alloc(&node->sums, node->job,
@@ -224,20 +240,62 @@ free:
 	return err;
 }
 
+/**
+ * ina_node_children_free() - free the children of a node
+ * @children: them, or NULL
+ * @count: how many
+ */
+void ina_node_children_free(struct ina_child *children, u16 count)
+{
+	u16 i;
+
+	for (i = 0; children && i < count; i++)
+		dst_cache_destroy(&children[i].peer.dst);
+	kvfree(children);
+}
+
+/**
+ * ina_node_children() - children of whom nothing is known yet
+ * @node: whose they are to be
+ * @tree: their addresses
+ *
+ * Return: them, or NULL if there is no memory.
+ */
+struct ina_child *ina_node_children(const struct ina_node *node,
+				    const struct ina_tree *tree)
+{
+	struct ina_child *children;
+	int err = 0;
+	u16 i;
+
+	children = kvcalloc(max_t(u16, tree->nchildren, 1), sizeof(*children),
+			    GFP_KERNEL_ACCOUNT);
+	for (i = 0; children && i < tree->nchildren && !err; i++) {
+		children[i].peer.addr = tree->children[i];
+		children[i].acked = U64_MAX;
+		ina_hop_init(&children[i].peer.hop, ina_node_slots(node),
+			     node->job->config.group);
+		err = dst_cache_init(&children[i].peer.dst, GFP_KERNEL_ACCOUNT);
+	}
+	if (!err)
+		return children;
+	ina_node_children_free(children, tree->nchildren);
+	return NULL;
+}
+
+/* Routes belong to the namespace, so they go with it. */
 static void ina_node_free_peers(struct ina_node *node)
 {
-	int i;
-
 	dst_cache_destroy(&node->parent.dst);
-	for (i = 0; node->children && i < node->nchildren; i++)
-		dst_cache_destroy(&node->children[i].peer.dst);
+	ina_node_children_free(node->children, node->nchildren);
+	node->children = NULL;
+	node->nchildren = 0;
 }
 
 /* Last reference gone. Context: process. */
 static void ina_node_free(struct ina_node *node)
 {
 	ina_node_unalloc(node);
-	kvfree(node->children);
 	ina_job_put(node->job);
 	kfree_rcu(node, rcu);
 }
@@ -257,26 +315,14 @@ void ina_node_put(struct ina_node *node)
 static int ina_node_init_peers(struct ina_node *node,
 			       const struct ina_tree *tree)
 {
-	u32 slots = ina_node_slots(node), group = node->job->config.group;
-	int err;
-	u16 i;
-
-	node->children = kvcalloc(max_t(u16, tree->nchildren, 1),
-				  sizeof(*node->children), GFP_KERNEL_ACCOUNT);
+	node->children = ina_node_children(node, tree);
 	if (!node->children)
 		return -ENOMEM;
 	node->nchildren = tree->nchildren;
 	node->parent.addr = tree->parent;
-	ina_hop_init(&node->parent.hop, slots, group);
-	err = dst_cache_init(&node->parent.dst, GFP_KERNEL_ACCOUNT);
-	for (i = 0; i < tree->nchildren && !err; i++) {
-		node->children[i].peer.addr = tree->children[i];
-		node->children[i].acked = U64_MAX;
-		ina_hop_init(&node->children[i].peer.hop, slots, group);
-		err = dst_cache_init(&node->children[i].peer.dst,
-				     GFP_KERNEL_ACCOUNT);
-	}
-	return err;
+	ina_hop_init(&node->parent.hop, ina_node_slots(node),
+		     node->job->config.group);
+	return dst_cache_init(&node->parent.dst, GFP_KERNEL_ACCOUNT);
 }
 
 static void ina_node_init(struct ina_node *node, struct ina_job *job,
@@ -317,40 +363,45 @@ static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 
 /* Own address, and does a fragment fit the path to @peer? */
 static int ina_node_check_path(struct ina_node *node,
-			       const struct in6_addr *peer,
+			       const struct in6_addr *peer, unsigned int *mtu,
 			       struct netlink_ext_ack *extack)
 {
-	unsigned int mtu;
-
 	if (ipv6_addr_v4mapped(peer) != ipv6_addr_v4mapped(&node->local) &&
 	    !ipv6_addr_any(&node->local)) {
 		NL_SET_ERR_MSG(extack,
 			       "IPv4 and IPv6 are mixed: use addresses of one family");
 		return -EAFNOSUPPORT;
 	}
-	if (ina_tx_source(node->net, peer, &node->local, &mtu)) {
+	if (ina_tx_source(node->net, peer, &node->local, mtu)) {
 		NL_SET_ERR_MSG(extack,
 			       "No route to a peer: check addresses and routes");
 		return -EHOSTUNREACH;
 	}
-	if (mtu < ina_tx_size(node)) {
+	if (*mtu < ina_tx_size(node)) {
 		NL_SET_ERR_MSG(extack,
 			       "A fragment does not fit the path MTU: add the job with a smaller fragment");
 		return -EMSGSIZE;
 	}
-	if (ipv6_addr_equal(peer, &node->parent.addr))
-		node->mtu = min_t(unsigned int, mtu, U16_MAX);
 	return 0;
 }
 
-/* Addresses: one family, routes, MTU, our own. */
-static int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
-			  struct netlink_ext_ack *extack)
+/**
+ * ina_node_check() - can a node have these neighbours
+ * @node: the node; its own address is found if it has none
+ * @tree: the neighbours
+ * @mtu: where the MTU of the path to the parent goes
+ * @extack: says what is wrong
+ *
+ * Return: 0 or a negative errno.
+ */
+int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
+		   u16 *mtu, struct netlink_ext_ack *extack)
 {
+	unsigned int path = 0, ignored;
 	int err = 0;
+	bool self;
 	u16 i;
 
-	node->local = tree->local;
 	if (!ipv6_addr_any(&node->local) &&
 	    !ina_node_is_local(node->net, &node->local)) {
 		NL_SET_ERR_MSG(extack,
@@ -358,13 +409,17 @@ static int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 		return -EADDRNOTAVAIL;
 	}
 	if (!node->root)
-		err = ina_node_check_path(node, &tree->parent, extack);
-	for (i = 0; i < tree->nchildren && !err; i++)
-		err = ina_node_check_path(node, &tree->children[i], extack);
+		err = ina_node_check_path(node, &tree->parent, &path, extack);
+	self = !node->root && ipv6_addr_equal(&node->local, &tree->parent);
+	for (i = 0; i < tree->nchildren && !err; i++) {
+		err = ina_node_check_path(node, &tree->children[i], &ignored,
+					  extack);
+		self |= ipv6_addr_equal(&node->local, &tree->children[i]);
+	}
 	if (err)
 		return err;
-	if (ina_node_child_find(node, &node->local) >= 0 ||
-	    (!node->root && ipv6_addr_equal(&node->local, &node->parent.addr))) {
+	*mtu = min_t(unsigned int, path, U16_MAX);
+	if (self) {
 		NL_SET_ERR_MSG(extack,
 			       "A node cannot be its own parent or child: give other addresses");
 		return -EINVAL;
@@ -412,8 +467,9 @@ struct ina_node *ina_node_create(struct ina_job *job,
 		return ERR_PTR(-ENOMEM);
 	ina_node_init(node, job, tree);
 	err = ina_node_init_peers(node, tree);
+	node->local = tree->local;
 	if (!err)
-		err = ina_node_check(node, tree, extack);
+		err = ina_node_check(node, tree, &node->mtu, extack);
 	if (!err)
 		err = ina_node_reserve(node, extack);
 	if (!err)
@@ -426,7 +482,10 @@ struct ina_node *ina_node_create(struct ina_job *job,
 	return node;
 }
 
-/* Nobody here or below can go on; told while packets can still be sent. */
+/*
+ * Nobody here can go on; told while packets can still be sent. Those below can,
+ * with another parent, unless it was the root.
+ */
 static void ina_node_farewell(struct ina_node *node)
 {
 	struct ina_blame blame = {
@@ -436,7 +495,12 @@ static void ina_node_farewell(struct ina_node *node)
 
 	spin_lock_bh(&node->lock);
 	ina_round_fail_all(node, &blame);
+	for (i = 0; !node->root && i < node->job->config.depth; i++)
+		node->rounds[i].tell_down = false;
 	ina_member_close(node, &blame);
+	/* Its workers are lost to everybody. */
+	if (node->attached)
+		blame.reason = INA_REASON_LEFT;
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
 			ina_worker_state(node->workers[i], INA_CTL_GONE);

@@ -304,6 +304,14 @@ void ina_node_tick_in(struct ina_node *node, unsigned int ms);
 int ina_node_alloc(struct ina_node *node);
 void ina_node_unalloc(struct ina_node *node);
 u64 ina_node_memory(const struct ina_node *node);
+u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren);
+u32 ina_node_slot_size(u16 contributors);
+void ina_node_spread(struct ina_node *node);
+int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
+		   u16 *mtu, struct netlink_ext_ack *extack);
+struct ina_child *ina_node_children(const struct ina_node *node,
+				    const struct ina_tree *tree);
+void ina_node_children_free(struct ina_child *children, u16 count);
 struct ina_peer *ina_node_peer(struct ina_node *node, u16 index);
 int ina_node_child_find(const struct ina_node *node,
 			const struct in6_addr *addr);

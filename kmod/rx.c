@@ -347,6 +347,9 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 	if (!node)
 		goto drop;
 	stats = job->stats;
+	err = INA_STAT_DROP_EPOCH;
+	if (READ_ONCE(node->paused))
+		goto drop;
 	ina_rx_turn(walk, node);
 	err = ina_rx_dispatch(node, &pkt, walk->info);
 	if (err)

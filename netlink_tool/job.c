@@ -7,7 +7,7 @@
 
 static const char job_help[] =
 	"Usage: inaconf job add [id] ID capacity N [dtype int32] [fragment N] [depth N]\n"
-	"                       [deadline MS] [encap udp|ip] [port N]\n"
+	"                       [group N] [deadline MS] [encap udp|ip] [port N]\n"
 	"       inaconf job del [id] ID\n"
 	"       inaconf job show [[id] ID]\n"
 	"\n"
@@ -15,6 +15,7 @@ static const char job_help[] =
 	"dtype      type of an element\n"
 	"fragment   elements in a packet\n"
 	"depth      rounds in flight\n"
+	"group      packets of a hop answered together, a power of two\n"
 	"deadline   milliseconds after which an unfinished round fails\n"
 	"encap      how packets are carried\n"
 	"port       UDP port of all nodes of the job\n";

@@ -72,6 +72,9 @@ static const char *const events[] = {
 	[INA_EVENT_TYPE_EPOCH_CLOSED] = "epoch-closed",
 	[INA_EVENT_TYPE_ROUND_FAILED] = "round-failed",
 	[INA_EVENT_TYPE_OVERFLOW] = "overflow",
+	[INA_EVENT_TYPE_PEER_SILENT] = "peer-silent",
+	[INA_EVENT_TYPE_PEER_BACK] = "peer-back",
+	[INA_EVENT_TYPE_PARENT_CHANGED] = "parent-changed",
 };
 
 const struct words dtype_words = WORDS(dtypes);

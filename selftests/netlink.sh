@@ -87,7 +87,7 @@ nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 # Jobs.
 ok "a job is added" nlclient job-add id=7 capacity=1000 fragment=128 depth=3 deadline=500 encap=1 port=9
 answer=$(nlclient job-get id=7)
-for line in id=7 dtype=0 capacity=1000 fragment=128 depth=3 deadline=500 encap=1 port=9 \
+for line in id=7 dtype=0 capacity=1000 fragment=128 depth=3 group=1024 deadline=500 encap=1 port=9 \
 	memory=0 attached=0; do
 	ok "the job has $line" grep -qx $line <<<"$answer"
 done
@@ -148,6 +148,11 @@ ok "too many fragments are refused" refused ERANGE \
 for depth in 0 17 4294967295; do
 	ok "depth $depth is refused" refused ERANGE "Depth is out of range: use 1 to 16 rounds" - \
 		job-add id=9 capacity=10 depth=$depth
+done
+for group in 0 4 1000 4096; do
+	ok "group $group is refused" refused ERANGE \
+		"Group is out of range: use a power of two from 8 to 2048 packets" - \
+		job-add id=9 capacity=10 group=$group
 done
 for deadline in 0 86400001 4294967295; do
 	ok "deadline $deadline is refused" \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The blocking call: an array of any length, cut into rounds, pipelined through
- * the window. All workers cut alike, so within an epoch part i of a call meets
- * part i of the others, even after a failure: the rest is still contributed. Only
- * a new epoch ends a call early, and then on every worker.
+ * the window. All workers cut alike, so part i of a call meets
+ * part i of the others, even after a failure: the rest is still contributed. Only a
+ * worker that leaves ends a call early, and then on every worker.
  */
 #include <errno.h>
 #include <string.h>
@@ -287,7 +287,7 @@ int ina_resume(struct ina_session *s, int timeout_ms)
 		err = ina_resume_open(&c);
 	if (err)
 		return err;
-	if (s->owing && ina_shm_epoch(s->ctl) == s->epoch)
+	if (s->owing && ina_shm_next_round(s->ctl) == s->cursor)
 		return ina_error_set(s, -ESTALE,
 				     "others still wait for parts of the failed call: close and open again");
 	s->synced = false;

@@ -21,13 +21,6 @@ static inline uint32_t ina_shm_epoch(const struct ina_ctl *ctl)
 	return __atomic_load_n(&ctl->epoch, __ATOMIC_RELAXED);
 }
 
-/* The epoch, not read before what was read of a result. */
-static inline uint32_t ina_shm_epoch_after(const struct ina_ctl *ctl)
-{
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return ina_shm_epoch(ctl);
-}
-
 static inline uint32_t ina_shm_workers(const struct ina_ctl *ctl)
 {
 	return __atomic_load_n(&ctl->workers, __ATOMIC_RELAXED);

@@ -120,7 +120,6 @@ void ina_session_sync(struct ina_session *s)
 	if (s->synced)
 		return;
 	s->synced = true;
-	s->epoch = ina_shm_epoch(s->ctl);
 	s->cursor = ina_shm_next_round(s->ctl);
 	s->released = s->cursor;
 }

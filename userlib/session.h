@@ -41,7 +41,6 @@ struct ina_session {
 	const uint8_t *result;
 	bool synced;
 	uint64_t cursor;
-	uint32_t epoch;
 	uint64_t released;
 	bool taken;
 	uint64_t taken_round;

@@ -125,7 +125,6 @@ static void ina_xfer_submitted(struct ina_session *s, uint64_t round)
 	if (s->released == s->cursor || s->released > round)
 		s->released = round;
 	s->cursor = round + 1;
-	s->epoch = s->ctl->rounds[round % s->att.depth].epoch;
 	s->taken = false;
 }
 
@@ -274,28 +273,9 @@ static int ina_xfer_all_ended(struct ina_session *s, uint64_t round)
 	return 0;
 }
 
-/*
- * A new epoch does not wait for ever for the readers of old results. Whoever
- * has read one must know that it was whole all the time.
- */
-static bool ina_xfer_overtaken(const struct ina_session *s, uint64_t round)
-{
-	uint32_t epoch = ina_shm_epoch_after(s->ctl);
-	uint64_t r;
-
-	for (r = s->released; r <= round; r++) {
-		const struct ina_ctl_round *slot = ina_region_round(s, r);
-
-		if (slot && slot->state == INA_ROUND_DONE && slot->epoch != epoch)
-			return true;
-	}
-	return false;
-}
-
 int ina_release(struct ina_session *s, uint64_t round)
 {
 	__u64 arg = round;
-	bool overtaken;
 	int err;
 
 	if (!s->synced || round >= s->cursor)
@@ -306,14 +286,9 @@ int ina_release(struct ina_session *s, uint64_t round)
 	err = ina_xfer_all_ended(s, round);
 	if (err)
 		return err;
-	overtaken = ina_xfer_overtaken(s, round);
 	if (ioctl(s->fd, INA_IOC_RELEASE, &arg))
 		return ina_error_set(s, -errno, "cannot release round %llu: %s",
 				     (unsigned long long)round, ina_strerror(errno));
 	s->released = round + 1;
-	if (overtaken)
-		return ina_error_set(s, -ESTALE,
-				     "round %llu failed: a new epoch began before its result was released",
-				     (unsigned long long)round);
 	return 0;
 }

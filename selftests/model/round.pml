@@ -13,29 +13,31 @@
  * operator. The network is the set of all packets ever sent: any of them may
  * come at any time, again, or never. Whoever may repeat has repeated, as in
  * such a set an early packet adds behaviour and takes none away. Packets that
- * can have no effect any more are taken out (sweep); that only saves states.
+ * can have no effect any more are taken out, which only saves states.
  *
  * Proven, by exhaustion, within the bounds of a variant (see model.sh):
  *  conserved	a sum the root publishes, or a worker is given, counts every
- *		member of its epoch once. Sums are counters of two bits per
- *		worker, so a second count shows. Tokens are added with the
- *		elements, under one lock, so a sum is its own token.
+ *		member of its epoch once, and that worker. Sums are counters of
+ *		two bits per worker, so a second count shows. Tokens are added
+ *		with the elements, under one lock: a sum is its own token.
+ *		Without -DCHECK nobody looks at it; epochs alone must do.
  *  same	all workers, and all fragments, complete a round with the same
- *		sum of the same epoch; what a worker completed is final.
+ *		sum of the same epoch; no round a worker completed is summed
+ *		again.
  *  finishes	from every state all rounds can still end at all workers, even
- *		if all that is in flight is lost: see calm().
+ *		if all that is in flight is lost: see calm_down().
  *  unfailed	(-DNO_FAILURE) no round fails.
- * Not proven: that they end whatever the network does from then on; anything
- * about time. That a failure is heard (FAIL travels as a RESULT here).
+ * Not proven: that rounds end whatever the network goes on to do; anything
+ * about time; other trees.
  *
  * Left out. Hop recovery, see hop.pml: what is not answered is repeated.
- * Fragments of a round only meet in "complete" and "final", so one is enough
- * for all but `same`, for which there are variants with two. Workers submit at
- * once: a leaf with one worker sends nothing else before. A new era clears the
- * slots, which every check of the tag takes for the same. The seq of EPOCHs:
- * a parent's states are ordered by (epoch, closed, base) and never come back.
- * WELCOME: a JOIN that is heard is welcomed at once, as a node that is not
- * only repeats more; but CHILD_LOST is a packet. Root restart, deadlines.
+ * Fragments of a round meet only where it becomes complete or final, so one
+ * will do but for `same`, which has variants with two. Workers submit at once:
+ * before, a leaf with one worker has nothing to send. A new era clears the
+ * slots: no check of a tag tells that from a stale one. EPOCH has no seq: what
+ * a parent says is ordered by (epoch, closed, base). A JOIN that is heard is
+ * welcomed at once: a child that is not only repeats more; but CHILD_LOST is a
+ * packet. FAIL is a RESULT without sum. A restart of the root, deadlines.
  */
 #ifndef ROUNDS
 #define ROUNDS	3
@@ -43,10 +45,12 @@
 #ifndef FRAGS
 #define FRAGS	1
 #endif
-#ifndef EPOCHS			/* numbers used, until calm() */
+#ifndef EPOCHS			/* until calm */
 #define EPOCHS	3
 #endif
-#define GENERATIONS	3	/* of a leaf, by CHILD_LOST, until calm() */
+#ifndef GENERATIONS		/* of a leaf that hears CHILD_LOST, until calm */
+#define GENERATIONS	2
+#endif
 #define DEPTH		2
 #define NET		48
 #define TICKS		24
@@ -83,6 +87,7 @@
 #define CHILD_LOST	6
 #define PACKET(type, h, e, x)	((type) << 21 | (h) << 19 | (e) << 16 | (x))
 #define TYPE		(m >> 21)
+#define DOWN		(TYPE == EPOCH || TYPE >= RESULT)
 #define M_HOP		((m >> 19) & 3)
 #define M_EPOCH		((m >> 16) & 7)
 #define M_TOKEN		(m & 15)		/* JOIN, EPOCH */
@@ -101,26 +106,32 @@
 #define KNOWN(h)	(c_generation[h] && M_GENERATION <= c_generation[h] && \
 			 (M_GENERATION & INSTANCE) == (c_generation[h] & INSTANCE))
 
-/* Rules that a variant can leave out, and rules it can add. */
-#ifdef LIVE_LIST	/* contributors change with the list, not with the epoch */
+/*
+ * Rules that a variant leaves out to show what they are for. Those that are
+ * not macros: NO_EPOCH_RULE, KEEP_RESULTS, RESTART_FORGETS, NO_ASK, CHECK.
+ */
+#if defined(LIVE_LIST) || defined(NO_EPOCH_RULE)
+/* Contributors change with the list of children, not with the epoch. */
 #define CONTRIBUTORS(n)	(LEAF(n) -> 1 : listed[HOPS(n)] | listed[HOPS(n) + 1] << 1)
 #else
 #define CONTRIBUTORS(n)	contributors[n]
 #endif
-#ifdef CHECK_KEPT	/* also kept results must have this epoch's members */
-#define MEMBERS(n, r)	(M_SUM == token[n])
+#ifdef CHECK_EPOCH
+/* A result must have the members of this epoch, also a kept one. */
+#define EXPECTED(n, r)	token[n]
 #else
-#define MEMBERS(n, r)	(M_SUM == token[n] || HAS(kept[n], r))
-#endif
-#ifdef LATE_JOIN	/* AGG's JOINs may come at any time */
-#define DIES(h)		((h) != 2)
-#else
-#define DIES(h)		1
+/* Those of the epoch its worker pushed it in; an aggregator cannot know. */
+#define EXPECTED(n, r)	(LEAF(n) -> pushed[n * ROUNDS + r] : (HAS(kept[n], r) -> M_SUM : token[n]))
 #endif
 #ifdef ANY_ORDER	/* of the operator's commands */
 #define AFTER(command)	1
 #else
 #define AFTER(command)	(command)
+#endif
+#ifdef LATE_JOIN	/* JOINs of AGG, also of before its restart, may come at any time */
+#define OUTDATED(h)	(KNOWN(h) && (h) != 2)
+#else
+#define OUTDATED(h)	KNOWN(h)
 #endif
 
 /* ina_node; of AGG and ROOT also ina_child, by hop */
@@ -130,7 +141,7 @@ bit listed[4];
 byte c_generation[4], c_token[4], c_acked[4], c_heard[4];
 /* ina_slot; a result has an origin: the epoch it was published in */
 byte seen[SLOTS], sum[SLOTS], origin[SLOTS];
-/* workers: rounds that ended; epoch in which a contribution was last pushed */
+/* workers: rounds that ended; members of the epoch a round was last pushed in */
 byte ended[4], pushed[4 * ROUNDS];
 bit moved, added, dropped, restarted, calm;
 
@@ -143,7 +154,7 @@ byte packets;
 hidden int m, put_m, a_x;
 hidden byte put_i, put_j, a_n, n, h, e, r, s, f, i, j;
 hidden byte held, held_f, low, tokens, final, ok, o_r, o_f, b_r, p_r, p_f;
-hidden byte t_h, t_r, t_f, t_s, tick;
+hidden byte t_n, t_h, t_r, t_f, t_s, tick;
 hidden byte conserved, same, finishes, unfailed;
 
 inline put(packet)
@@ -191,8 +202,10 @@ inline lowest(node)
 	low = (LEAF(node) -> 0 : ROUNDS);
 	do
 	:: LEAF(node) && HAS(ended[node], low) -> low++
-	:: !LEAF(node) && listed[HOPS(node)] && c_acked[HOPS(node)] < low -> low = c_acked[HOPS(node)]
-	:: !LEAF(node) && listed[HOPS(node) + 1] && c_acked[HOPS(node) + 1] < low -> low = c_acked[HOPS(node) + 1]
+	:: !LEAF(node) && listed[HOPS(node)] && c_acked[HOPS(node)] < low ->
+		low = c_acked[HOPS(node)]
+	:: !LEAF(node) && listed[HOPS(node) + 1] && c_acked[HOPS(node) + 1] < low ->
+		low = c_acked[HOPS(node) + 1]
 	:: else -> break
 	od
 }
@@ -203,9 +216,10 @@ inline count(node)
 	if
 	:: LEAF(node) -> tokens = OWN(node)
 	:: else ->
-		tokens = listed[HOPS(node)] * c_token[HOPS(node)] + listed[HOPS(node) + 1] * c_token[HOPS(node) + 1];
+		tokens = c_token[HOPS(node)] + c_token[HOPS(node) + 1];
 		if
-		:: listed[HOPS(node)] && !c_token[HOPS(node)] || listed[HOPS(node) + 1] && !c_token[HOPS(node) + 1] -> tokens = 0
+		:: listed[HOPS(node)] && !c_token[HOPS(node)] -> tokens = 0
+		:: listed[HOPS(node) + 1] && !c_token[HOPS(node) + 1] -> tokens = 0
 		:: else
 		fi
 	fi
@@ -224,7 +238,7 @@ inline push(node)
 	for (p_r : base[node] .. ROUNDS - 1) {
 		if
 		:: WINDOW(node, p_r) && !HAS(kept[node] | ended[node], p_r) ->
-			pushed[node * ROUNDS + p_r] = epoch[node];
+			pushed[node * ROUNDS + p_r] = token[node];
 			for (p_f : 0 .. FRAGS - 1) {
 				if
 				:: !origin[SLOT(node, p_r, p_f)] ->
@@ -266,6 +280,9 @@ inline open_epoch(node, number, first, whole, members)
 	for (o_r : first .. ROUNDS - 1) {
 		holds(node, o_r);
 		ok = HAS(whole, o_r) && (held || epoch[node] + 1 == number || HAS(kept[node], o_r));
+#ifdef KEEP_RESULTS	/* also those of rounds that are summed again */
+		ok = 1;
+#endif
 		same = HAS(whole, o_r) || !HAS(ended[node], o_r);
 		assert(same);
 		for (o_f : 0 .. FRAGS - 1) {
@@ -360,8 +377,8 @@ inline send_up(node)
 }
 
 /*
- * What it sends to a child: calm() repeats no EPOCH the child has heard. Kept
- * results wait for the child's ACK of the epoch.
+ * What it sends to a child; if calm, no EPOCH the child has heard. Kept results
+ * wait for the child's ACK of the epoch.
  */
 inline send_down(node, hop)
 {
@@ -374,7 +391,8 @@ inline send_down(node, hop)
 			t_s = SLOT(node, t_r, t_f);
 			if
 			:: origin[t_s] && (!HAS(kept[node], t_r) || c_heard[hop] == epoch[node]) ->
-				put(PACKET(RESULT, hop, epoch[node], origin[t_s] << 8 | t_r << 5 | t_f << 4 | sum[t_s]))
+				put(PACKET(RESULT, hop, epoch[node],
+					   origin[t_s] << 8 | t_r << 5 | t_f << 4 | sum[t_s]))
 			:: else
 			fi
 		}
@@ -383,9 +401,9 @@ inline send_down(node, hop)
 
 inline send_all()
 {
-	send_up(AGG);
-	send_up(STAY);
-	send_up(MOVER);
+	for (t_n : AGG .. MOVER) {
+		send_up(t_n)
+	}
 	for (t_h : 0 .. 3) {
 		if
 		:: listed[t_h] && c_generation[t_h] && epoch[PARENT(t_h)] -> send_down(PARENT(t_h), t_h)
@@ -401,7 +419,7 @@ inline rx_join()
 	n = PARENT(h);
 	printf("%d > %d JOIN generation %d token %d\n", CHILD(h), n, M_GENERATION, M_TOKEN);
 	if
-	:: listed[h] && !KNOWN(h) ->
+	:: !KNOWN(h) ->
 		ok = c_token[h] || M_TOKEN;
 #ifdef RESTART_FORGETS	/* ina_member_update(): what it held is gone */
 		if
@@ -419,7 +437,7 @@ inline rx_join()
 	:: else
 	fi;
 	if
-	:: listed[h] && h == HOP(CHILD(h)) && M_GENERATION == generation[CHILD(h)] -> welcomed[CHILD(h)] = 1
+	:: h == HOP(CHILD(h)) && M_GENERATION == generation[CHILD(h)] -> welcomed[CHILD(h)] = 1
 	:: else
 	fi
 }
@@ -428,19 +446,19 @@ inline rx_join()
 inline rx_epoch()
 {
 	n = CHILD(h);
-	printf("%d > %d EPOCH %d generation %d open %d base %d final %d\n", PARENT(h), n, e, M_GENERATION, M_OPEN, M_BASE, M_FINAL);
+	printf("%d > %d EPOCH %d generation %d open %d base %d final %d\n",
+	       PARENT(h), n, e, M_GENERATION, M_OPEN, M_BASE, M_FINAL);
 	count(n);
 	if
-	:: h != HOP(n)
-	:: h == HOP(n) && M_GENERATION != generation[n] -> welcomed[n] = 0
-	:: h == HOP(n) && M_GENERATION == generation[n] && !M_OPEN && e >= epoch[n] -> open[n] = 0
-	:: h == HOP(n) && M_GENERATION == generation[n] && M_OPEN && e == epoch[n] && open[n] && M_BASE > base[n] ->
+	:: M_GENERATION != generation[n] -> welcomed[n] = 0
+	:: M_GENERATION == generation[n] && !M_OPEN && e >= epoch[n] -> open[n] = 0
+	:: M_GENERATION == generation[n] && M_OPEN && e == epoch[n] && open[n] && M_BASE > base[n] ->
 		move_base(n, M_BASE);
 		if
 		:: LEAF(n) -> push(n)
 		:: else
 		fi
-	:: h == HOP(n) && M_GENERATION == generation[n] && M_OPEN && e > epoch[n] && tokens ->
+	:: M_GENERATION == generation[n] && M_OPEN && e > epoch[n] && tokens ->
 		open_epoch(n, e, M_BASE, M_FINAL, M_TOKEN)
 	:: else
 	fi
@@ -452,7 +470,7 @@ inline rx_ack()
 	n = PARENT(h);
 	printf("%d > %d ACK %d acked %d\n", CHILD(h), n, e, M_ACKED);
 	if
-	:: c_generation[h] && e && e == epoch[n] ->
+	:: e && e == epoch[n] ->
 		c_heard[h] = e;
 		if
 		:: M_ACKED > c_acked[h] -> c_acked[h] = M_ACKED
@@ -464,14 +482,15 @@ inline rx_ack()
 		fi
 	:: else
 	fi;
-#ifdef ASK_AGAIN	/* a child that is not complete here is told so */
+#ifndef NO_ASK	/* tell a child that is not complete here as what it is known */
 	if
 	:: calm && !c_token[h] && c_generation[h] != generation[CHILD(h)] -> welcomed[CHILD(h)] = 0
 	:: else
 	fi;
 #endif
 	if
-	:: calm && c_generation[h] && epoch[n] && (open[CHILD(h)] != open[n] || open[n] && (e != epoch[n] || base[CHILD(h)] != base[n])) -> announce(h)
+	:: calm && epoch[n] && (open[CHILD(h)] != open[n] ||
+	   open[n] && (e != epoch[n] || base[CHILD(h)] != base[n])) -> announce(h)
 	:: else
 	fi
 }
@@ -528,19 +547,24 @@ inline complete()
 inline rx_result()
 {
 	n = CHILD(h);
-	printf("%d > %d RESULT %d round %d.%d sum %d of epoch %d\n", PARENT(h), n, e, M_ROUND, M_FRAG, M_SUM, M_ORIGIN);
+	printf("%d > %d RESULT %d round %d.%d sum %d of epoch %d\n",
+	       PARENT(h), n, e, M_ROUND, M_FRAG, M_SUM, M_ORIGIN);
 	r = M_ROUND;
 	s = SLOT(n, r, M_FRAG);
-	ok = h == HOP(n) && e == epoch[n] && WINDOW(n, r) && !origin[s] &&
+	ok = e == epoch[n] && WINDOW(n, r) && !origin[s] &&
 	     (HAS(kept[n], r) || seen[s] && seen[s] == CONTRIBUTORS(n));
 #ifdef CHECK
-	ok = ok && (MEMBERS(n, r) || M_SUM == FAILED);
-#endif
-#ifdef ORIGIN	/* a result of an epoch the worker did not contribute in */
 	if
-	:: ok && LEAF(n) && !HAS(ended[n], r) && M_ORIGIN != pushed[n * ROUNDS + r] ->
-		ended[n] = ended[n] | 1 << r;
-		fail()
+	:: ok && M_SUM != FAILED && M_SUM != EXPECTED(n, r) ->
+		ok = 0;
+#ifndef CHECK_EPOCH	/* complete without us: excluded */
+		if
+		:: LEAF(n) && HAS(kept[n], r) && !HAS(ended[n], r) ->
+			ended[n] = ended[n] | 1 << r;
+			fail()
+		:: else
+		fi
+#endif
 	:: else
 	fi;
 #endif
@@ -558,26 +582,35 @@ inline rx_result()
 	fi
 }
 
+/* ina_member_rejoin() */
+inline rx_child_lost()
+{
+	n = CHILD(h);
+	printf("%d > %d CHILD_LOST\n", PARENT(h), n);
+	if
+	:: welcomed[n] && (calm || generation[n] < GENERATIONS) -> changed(n)
+	:: else
+	fi
+}
+
 inline receive(packet)
 {
 	m = packet;
 	h = M_HOP;
 	e = M_EPOCH;
 	if
-	:: (TYPE == ACK || TYPE == DATA) && listed[h] && !c_generation[h] -> put(PACKET(CHILD_LOST, h, 0, 0))
-	:: TYPE == JOIN -> rx_join()
-	:: TYPE == EPOCH -> rx_epoch()
-	:: TYPE == ACK && listed[h] && c_generation[h] -> rx_ack()
-	:: TYPE == DATA && listed[h] && c_generation[h] -> rx_data()
-	:: TYPE == RESULT -> rx_result()
-	:: TYPE == CHILD_LOST ->
-		n = CHILD(h);
-		printf("%d > %d CHILD_LOST\n", PARENT(h), n);
+	:: DOWN && h != HOP(CHILD(h))			/* not from the parent */
+	:: !DOWN && !listed[h]				/* not from a child */
+	:: !DOWN && TYPE != JOIN && listed[h] && !c_generation[h] -> put(PACKET(CHILD_LOST, h, 0, 0))
+	:: else ->
 		if
-		:: h == HOP(n) && welcomed[n] && (calm || generation[n] < GENERATIONS) -> changed(n)
-		:: else
+		:: TYPE == JOIN -> rx_join()
+		:: TYPE == EPOCH -> rx_epoch()
+		:: TYPE == ACK -> rx_ack()
+		:: TYPE == DATA -> rx_data()
+		:: TYPE == RESULT -> rx_result()
+		:: TYPE == CHILD_LOST -> rx_child_lost()
 		fi
-	:: else
 	fi
 }
 
@@ -586,17 +619,17 @@ inline is_dead()
 {
 	h = M_HOP;
 	e = M_EPOCH;
-	n = (TYPE == EPOCH || TYPE >= RESULT -> CHILD(h) : PARENT(h));
+	n = (DOWN -> CHILD(h) : PARENT(h));
 	s = SLOT(n, M_ROUND % ROUNDS, M_FRAG % FRAGS);
 	ok = (h == 1 && (n == AGG -> dropped : moved));
 	if
-	:: TYPE == JOIN -> ok = ok || KNOWN(h) && DIES(h)
+	:: TYPE == JOIN -> ok = ok || OUTDATED(h)
 	:: TYPE == EPOCH -> ok = ok || M_GENERATION < generation[n] || e < epoch[n] ||
 		M_GENERATION == generation[n] && e == epoch[n] && (!open[n] || M_OPEN && M_BASE <= base[n])
 	:: TYPE == ACK -> ok = ok || c_generation[h] && (!e || e < epoch[n] ||
 		e == epoch[n] && c_heard[h] == e && M_ACKED <= c_acked[h])
-	:: TYPE == DATA -> ok = ok || c_generation[h] && (e < epoch[n] || e == epoch[n] &&
-		(M_ROUND < base[n] || origin[s] || (seen[s] & BIT(h))))
+	:: TYPE == DATA -> ok = ok || c_generation[h] && (e < epoch[n] ||
+		e == epoch[n] && (M_ROUND < base[n] || origin[s] || (seen[s] & BIT(h))))
 	:: TYPE == RESULT -> ok = ok || e < epoch[n] || e == epoch[n] && (M_ROUND < base[n] || origin[s])
 	:: else -> ok = ok || generation[n] >= GENERATIONS
 	fi
@@ -754,27 +787,46 @@ inline start()
 	sweep()
 }
 
+/* What can happen: a packet of the net, by its place, or one of these. */
+#define ADD	(NET + 1)
+#define MOVE	(NET + 2)
+#define DROP	(NET + 3)
+#define RESTART	(NET + 4)
+
 init {
-	byte pick;
+	byte next;
 
 	d_step { start() };
 end:	do
 	:: atomic {
-		packets;
-		do
-		:: pick + 1 < packets -> pick++
-		:: break
-		od;
-		d_step { receive(net[pick]); pick = 0; send_all(); sweep() }
+		if
+		:: packets ->
+			do
+			:: next + 1 < packets -> next++
+			:: break
+			od
+#ifdef REPARENTS
+		:: !added -> next = ADD
+		:: !moved && AFTER(added) -> next = MOVE
+		:: !dropped && AFTER(moved) -> next = DROP
+#endif
+#ifdef RESTARTS
+		:: !restarted -> next = RESTART
+#endif
+		fi;
+		d_step {
+			if
+			:: next < NET -> receive(net[next])
+			:: next == ADD -> add()
+			:: next == MOVE -> move()
+			:: next == DROP -> drop()
+			:: next == RESTART -> restart()
+			fi;
+			next = 0;
+			send_all();
+			sweep()
+		}
 	}
-#ifdef REPARENT
-	:: d_step { !added -> add(); send_all(); sweep() }
-	:: d_step { !moved && AFTER(added) -> move(); send_all(); sweep() }
-	:: d_step { !dropped && AFTER(moved) -> drop(); send_all(); sweep() }
-#endif
-#ifdef RESTART
-	:: d_step { !restarted -> restart(); send_all(); sweep() }
-#endif
 #ifndef NO_CALM
 	:: d_step { !calm -> calm_down() } -> break
 #endif

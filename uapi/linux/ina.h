@@ -93,6 +93,7 @@ enum ina_reason {
  * @INA_EVENT_TYPE_OVERFLOW: a completed round holds saturated elements
  * @INA_EVENT_TYPE_PEER_SILENT: a parent or child does not answer
  * @INA_EVENT_TYPE_PEER_BACK: a parent or child answers again
+ * @INA_EVENT_TYPE_PARENT_CHANGED: the node was given another parent
  */
 enum ina_event_type {
 	INA_EVENT_TYPE_JOB_ADDED,
@@ -112,6 +113,7 @@ enum ina_event_type {
 	INA_EVENT_TYPE_OVERFLOW,
 	INA_EVENT_TYPE_PEER_SILENT,
 	INA_EVENT_TYPE_PEER_BACK,
+	INA_EVENT_TYPE_PARENT_CHANGED,
 };
 
 enum {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Give a node another parent or other children while it runs. Its workers,
+ * rounds and results stay; the members change, so a new epoch follows, and
+ * what is not finished is summed again in the new tree.
+ * Context: process, inet->lock held.
+ */
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "control.h"
+#include "event.h"
+#include "member.h"
+#include "net.h"
+#include "round.h"
+#include "tree.h"
+
+/**
+ * ina_tree_fits() - can a node take this place without being replaced
+ * @node: the node
+ * @tree: the place
+ *
+ * Return: false if it becomes or ceases to be the root, has other workers or
+ * another address, or more children than its slots have bits.
+ */
+bool ina_tree_fits(const struct ina_node *node, const struct ina_tree *tree)
+{
+	return node->root == ipv6_addr_any(&tree->parent) &&
+	       node->nworkers == tree->nworkers &&
+	       (ipv6_addr_any(&tree->local) ||
+		ipv6_addr_equal(&tree->local, &node->local)) &&
+	       ina_node_slot_size(tree->nchildren + tree->nworkers) <=
+	       node->slot_size;
+}
+
+/* Nobody receives, sends or submits any more when this returns. */
+static void ina_tree_pause(struct ina_node *node)
+{
+	WRITE_ONCE(node->paused, true);
+	/* Receivers and those who queue work have seen it. */
+	synchronize_rcu();
+	cancel_delayed_work_sync(&node->tick);
+	cancel_work_sync(&node->work);
+	cancel_work_sync(&node->restart);
+	down_write(&node->submitting);
+}
+
+static void ina_tree_resume(struct ina_node *node)
+{
+	up_write(&node->submitting);
+	WRITE_ONCE(node->paused, false);
+	ina_node_restart(node);
+	ina_node_kick(node);
+	ina_node_tick(node);
+}
+
+/* What the node knows of a child that it keeps. */
+static void ina_tree_take_over(const struct ina_node *node,
+			       struct ina_child *child)
+{
+	int index = ina_node_child_find(node, &child->peer.addr);
+	const struct ina_child *old;
+
+	if (index < 0)
+		return;
+	old = &node->children[index];
+	child->instance = old->instance;
+	child->generation = old->generation;
+	child->workers = old->workers;
+	child->token = old->token;
+	child->floor = old->floor;
+	child->last_epoch = old->last_epoch;
+	child->epoch_token = old->epoch_token;
+	child->restarted = old->restarted;
+	child->announced = old->announced;
+	child->acked = old->acked;
+	child->refused = old->refused;
+}
+
+static void ina_tree_set_parent(struct ina_node *node,
+				const struct in6_addr *parent, u16 mtu)
+{
+	node->mtu = mtu;
+	if (ipv6_addr_equal(&node->parent.addr, parent))
+		return;
+	node->parent.addr = *parent;
+	dst_cache_reset(&node->parent.dst);
+	node->index = INA_INDEX_NONE;
+	node->refused = 0;
+	ina_event_send(node->net, &(struct ina_event){
+			.type = INA_EVENT_TYPE_PARENT_CHANGED,
+			.job = node->job->config.id, .addr = *parent },
+		       "job %u has another parent: %pI6c",
+		       node->job->config.id, parent);
+}
+
+/*
+ * Exchange the neighbours. @children and @hops are the new ones and on return
+ * the old ones.
+ */
+static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
+			  struct ina_child **children, struct ina_region *hops,
+			  u16 mtu)
+{
+	struct ina_blame blame = {
+		.reason = INA_REASON_TREE, .culprit = node->local,
+	};
+	u16 i;
+
+	spin_lock_bh(&node->lock);
+	/* Contributors get other numbers: no epoch until all have joined. */
+	WRITE_ONCE(node->epoch_era, 0);
+	for (i = 0; i < tree->nchildren; i++)
+		ina_tree_take_over(node, &(*children)[i]);
+	swap(node->children, *children);
+	node->nchildren = tree->nchildren;
+	node->contributors = tree->nchildren + node->nworkers;
+	swap(node->hops, *hops);
+	if (node->usable)
+		ina_node_spread(node);
+	bitmap_zero(node->tx.ready, INA_NODE_CHILDREN_MAX + 1);
+	node->tx.turn = 0;
+	ina_hop_reset(&node->parent.hop, 0);
+	if (!node->root)
+		ina_tree_set_parent(node, &tree->parent, mtu);
+	ina_member_changed(node, &blame);
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_tree_change() - give a node another place
+ * @node: the node, for which the place fits
+ * @tree: the place
+ * @extack: says what is wrong
+ *
+ * Return: 0, or a negative errno and nothing has changed.
+ */
+int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
+		    struct netlink_ext_ack *extack)
+{
+	struct ina_region hops = {};
+	u16 nchildren = node->nchildren;
+	struct ina_child *children;
+	u16 mtu = 0;
+	int err;
+
+	err = ina_node_check(node, tree, &mtu, extack);
+	if (err)
+		return err;
+	children = ina_node_children(node, tree);
+	if (!children)
+		return -ENOMEM;
+	if (node->usable)
+		err = ina_region_alloc(&hops, node->job,
+				       ina_node_hops_size(node,
+							  tree->nchildren));
+	if (err) {
+		NL_SET_ERR_MSG(extack,
+			       "Not enough memory for the children: raise max_job_mb and max_total_mb");
+		ina_node_children_free(children, tree->nchildren);
+		return err;
+	}
+	if (!node->root && !ipv6_addr_equal(&node->parent.addr, &tree->parent))
+		ina_control_goodbye(node);
+	ina_tree_pause(node);
+	ina_tree_swap(node, tree, &children, &hops, mtu);
+	ina_tree_resume(node);
+	ina_region_free(&hops);
+	ina_node_children_free(children, nchildren);
+	return 0;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hop recovery: a sender, a receiver, and a network that loses, repeats and
+ * reorders. What was sent stays in the network and may come at any time, again,
+ * or never. One hop, one direction, one epoch; seqs count from una, so their
+ * number has no bound.
+ *
+ * Proven, by exhaustion, for SLOTS slots:
+ *  received	what the sender takes for answered OK was received.
+ *  logged	the log still has the slot of every seq that is asked for.
+ *  remembered	the receiver forgets no group that may still be asked for.
+ *  delivers	from every state all slots can still be delivered and answered,
+ *		even if all that is in flight is lost: see calm_down().
+ * Left out: that seqs wrap; that the sender stops asking when a RESULT or an
+ * ACK answers for a packet, which only takes slots from it.
+ */
+#ifndef SLOTS
+#define SLOTS	5
+#endif
+#define GROUP	2
+#define CREDIT	2
+#define RING	(GROUP * CREDIT)	/* entries of the log */
+#define ROOM	(2 * RING)		/* more than RING only without credit */
+#define TICKS	12
+
+#define HAS(mask, i)	(((mask) >> (i)) & 1)
+#define NONE		15
+
+/* Rules that a variant leaves out. */
+#ifdef NO_CREDIT
+#define MAY_SEND	(pending && next < ROOM)
+#else
+#define MAY_SEND	(pending && next < RING)
+#endif
+#ifdef DONE_IDLE	/* not when it has something to send, but no credit */
+#define WAITS		(next && !pending)
+#else
+#define WAITS		(next && !MAY_SEND)
+#endif
+
+/* sender: slots; seqs; groups answered before una */
+byte ready, pending, next, answered;
+/* receiver: slots; seqs; groups; end of the last group heard of */
+byte slots, got, replied, top;
+/* network: slots by seq and slots of seqs below una; answers by group; DONEs */
+byte carried[ROOM], late, ok, nack[ROOM / GROUP];
+short done;
+bit calm;
+
+hidden byte i, j, k, g, s, b, tick;
+hidden byte received, logged, remembered, delivers;
+
+inline send()
+{
+	s = 0;
+	do
+	:: !HAS(pending, s) -> s++
+	:: else -> break
+	od;
+	printf("send seq %d slot %d\n", next, s);
+	pending = pending & ~(1 << s);
+	carried[next] = s;
+	next++
+}
+
+/* DONE up to next; the rest of its group is not used. */
+inline send_done()
+{
+	printf("send DONE %d\n", next);
+	done = done | 1 << next;
+#ifndef SAME_GROUP
+	next = (next + GROUP - 1) / GROUP * GROUP
+#endif
+}
+
+/* The first group is answered: count from the next one. */
+inline advance()
+{
+	for (k : 0 .. GROUP - 1) {
+		late = late | (carried[k] == NONE -> 0 : 1 << carried[k])
+	}
+	for (k : 0 .. ROOM - 1) {
+		carried[k] = (k + GROUP < ROOM -> carried[(k + GROUP) % ROOM] : NONE)
+	}
+	for (k : 0 .. ROOM / GROUP - 1) {
+		nack[k] = (k + 1 < ROOM / GROUP -> nack[(k + 1) % (ROOM / GROUP)] : 0)
+	}
+	next = (next < GROUP -> 0 : next - GROUP);
+	answered = answered >> 1;
+	got = got >> GROUP;
+	replied = replied >> 1;
+	top = top - GROUP;
+	ok = ok >> 1;
+	done = done >> GROUP & ~1
+}
+
+/* GROUP_OK or, if bits are set, GROUP_NACK of group g. */
+inline rx_answer(bits)
+{
+	printf("answer group %d missing %d\n", g, bits);
+	for (k : 0 .. GROUP - 1) {
+		s = g * GROUP + k;
+		if
+		:: !HAS(answered, g) && carried[s] != NONE && HAS(bits, k) ->
+			logged = s + RING >= next;
+			assert(logged);
+			pending = pending | 1 << carried[s]
+		:: !HAS(answered, g) && carried[s] != NONE && !HAS(bits, k) ->
+			received = HAS(slots, carried[s]);
+			assert(received)
+		:: else
+		fi
+	}
+	answered = answered | 1 << g;
+	do
+	:: HAS(answered, 0) -> advance()
+	:: else -> break
+	od
+}
+
+/* Answer group g, of which seqs below end were sent. */
+inline reply(end)
+{
+	b = 0;
+	for (k : 0 .. GROUP - 1) {
+		b = b | (g * GROUP + k < end && !HAS(got, g * GROUP + k)) << k
+	}
+	replied = replied | 1 << g;
+	nack[g] = nack[g] | (1 << b & ~1);
+	ok = ok | (b == 0) << g
+}
+
+/* A group that ends there was heard of: the last CREDIT are remembered. */
+inline hear(end)
+{
+	top = (end > top -> end : top);
+	remembered = top <= RING;
+	assert(remembered)
+}
+
+inline rx_data(seq)
+{
+	printf("receive seq %d slot %d\n", seq, carried[seq]);
+	slots = slots | 1 << carried[seq];
+	got = got | 1 << (seq);
+	g = (seq) / GROUP;
+	hear((g + 1) * GROUP);
+	if
+	:: !HAS(replied, g) && (got >> (g * GROUP) & (1 << GROUP) - 1) == (1 << GROUP) - 1 -> reply(ROOM)
+	:: else
+	fi
+}
+
+/* "That is all up to end." */
+inline rx_done(end)
+{
+	printf("receive DONE %d\n", end);
+	hear((end + GROUP - 1) / GROUP * GROUP);
+	for (g : 0 .. (end - 1) / GROUP) {
+		reply(end)
+	}
+}
+
+/* Later: a packet of a later group has come, what of this one is missing? */
+inline check()
+{
+	if
+	:: (g + 1) * GROUP < top && !HAS(replied, g) -> reply(ROOM)
+	:: else
+	fi
+}
+
+inline lose_answers()
+{
+	ok = 0;
+	for (i : 0 .. ROOM / GROUP - 1) {
+		nack[i] = 0
+	}
+}
+
+/* Deliver the answers in flight, the last group first. */
+inline deliver()
+{
+	for (j : 1 .. ROOM / GROUP) {
+		g = ROOM / GROUP - j;
+		if
+		:: nack[g] -> rx_answer((HAS(nack[g], 1) -> 1 : (HAS(nack[g], 2) -> 2 : 3)))
+		:: !nack[g] && HAS(ok, g) -> rx_answer(0)
+		:: else
+		fi
+	}
+	lose_answers()
+}
+
+/*
+ * All that is in flight is lost. From here on nothing is, and both do what the
+ * protocol says, and no more.
+ */
+inline calm_down()
+{
+	printf("calm\n");
+	calm = 1;
+	pending = pending | ((1 << SLOTS) - 1) & ~((1 << ready) - 1);
+	lose_answers();
+	for (tick : 1 .. TICKS) {
+		do
+		:: MAY_SEND -> send(); rx_data(next - 1)
+		:: else -> break
+		od;
+		for (g : 0 .. ROOM / GROUP - 1) {
+			check()
+		}
+		deliver();
+		if
+		:: WAITS -> i = next; send_done(); rx_done(i)
+		:: else
+		fi;
+		deliver()
+	}
+	delivers = slots == (1 << SLOTS) - 1 && !pending && !next;
+	assert(delivers)
+}
+
+init {
+	byte n;
+
+	d_step {
+		for (i : 0 .. ROOM - 1) {
+			carried[i] = NONE
+		}
+		i = 0
+	}
+end:	do
+	:: d_step { ready < SLOTS -> pending = pending | 1 << ready; ready++ }
+	:: d_step { MAY_SEND -> send() }
+	:: d_step { WAITS -> send_done() }
+	:: atomic { select(n : 0 .. ROOM - 1); d_step {
+		if
+		:: carried[n] != NONE -> rx_data(n)
+		:: else
+		fi;
+		n = 0 } }
+	:: atomic { select(n : 0 .. SLOTS - 1); d_step { slots = slots | late & 1 << n; n = 0 } }
+	:: atomic { select(n : 1 .. ROOM); d_step {
+		if
+		:: HAS(done, n) -> rx_done(n)
+		:: else
+		fi;
+		n = 0 } }
+	:: atomic { select(n : 0 .. ROOM / GROUP - 1); d_step { g = n; check(); n = 0 } }
+	:: atomic { select(n : 0 .. (ROOM / GROUP << GROUP) - 1); d_step {
+		g = n >> GROUP;
+		n = n & (1 << GROUP) - 1;
+		if
+		:: n && HAS(nack[g], n) || !n && HAS(ok, g) -> rx_answer(n)
+		:: else
+		fi;
+		n = 0 } }
+#ifndef NO_CALM
+	:: d_step { !calm -> calm_down() } -> break
+#endif
+	od
+}
