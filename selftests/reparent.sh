@@ -77,7 +77,7 @@ failed_nowhere()
 			bad=1
 		}
 	done
-	return $bad
+	return "$bad"
 }
 
 # stop_all: every worker ends by itself, with right sums only.
@@ -96,7 +96,7 @@ stop_all()
 		}
 	done
 	running=()
-	return $bad
+	return "$bad"
 }
 
 load
@@ -150,7 +150,7 @@ tree a0 root w0 w1
 ok "a worker moves below a worker" go_on
 
 # Its rounds are lost with it.
-before=$(counter w1 7 rounds_failed)
+lost=$(counter w1 7 rounds_failed)
 stop_all >"$_dir/stopped"
 ok "all workers end with right sums" test ! -s "$_dir/stopped"
 for i in 0 1 2 3; do
@@ -162,7 +162,7 @@ job_add root
 tree root - a0 w3
 ok "the root is replaced: rounds go on" go_on
 ok "those of the old root failed" \
-	test "$(counter w1 7 rounds_failed)" -gt "$before"
+	test "$(counter w1 7 rounds_failed)" -gt "$lost"
 ok "with the reason" grep -q 'root' "$_dir/w1.log"
 ok "no sum was wrong" stop_all
 done_testing

@@ -177,8 +177,7 @@ int ina_wait_room(struct ina_session *session, int timeout_ms);
  *
  * After -EAGAIN and -ENOTCONN the contribution is still in the buffer and may
  * be submitted again. After -ESTALE (the membership changed and the round the
- * buffer was for is over) take a buffer again and decide what belongs there. A
- * new epoch always starts at a round that nobody has used.
+ * buffer was for is over) take a buffer again and decide what belongs there.
  *
  * Return: 0, -EMSGSIZE if @count is 0 or above the capacity, -EINVAL if no
  * buffer was taken, -EAGAIN, -ENOTCONN, -ESTALE, -EINTR or -ENODEV.
@@ -216,14 +215,10 @@ const void *ina_result(struct ina_session *session, uint64_t round);
  * @session: the session
  * @round: a round that has ended; a failed round is released like any other
  *
- * At most ina_info.depth rounds are unreleased at a time. What was read of a
- * result is certain only if its release returns 0: a new epoch does not wait
- * longer than the deadline of the job for its readers.
+ * At most ina_info.depth rounds are unreleased at a time.
  *
- * Return: 0, -ESTALE if a new epoch began before, so that what was read may be
- * of another round (the round counts as failed, and is released), -EBUSY if it
- * or one before it has not ended, -EINVAL if it was not submitted, -ENODEV if
- * the node was deleted.
+ * Return: 0, -EBUSY if it or one before it has not ended, -EINVAL if it was not
+ * submitted, -ENODEV if the node was deleted.
  */
 int ina_release(struct ina_session *session, uint64_t round);
 
@@ -252,18 +247,18 @@ int ina_status(struct ina_session *session, uint64_t round, struct ina_status *s
  * Rounds submitted by hand must be released before.
  *
  * On failure, the rounds that did complete are sums in @out, the rest of it holds
- * no sum; the text tells how much. A failed round does not end the call as long
- * as the epoch is open: other workers may complete the rest, so it is still
+ * no sum; the text tells how much. A failed round does not end the call unless
+ * a worker left: other workers may complete the rest, so it is still
  * contributed. From then on other workers may be at another call than this one,
  * and the session refuses further calls with -ESTALE until ina_resume(). Nothing
  * of that holds if nothing was contributed: then the session is as before the
  * call. So is it after -EOVERFLOW: @out is complete.
  *
- * A new epoch since the last call is such a failure, -ESTALE, as others may have
- * lost a call by it.
+ * Rounds that were given up since the last call are such a failure, -ESTALE, as
+ * others may have lost a call by it.
  *
  * Return: 0; -EOVERFLOW: complete, with elements saturated; -EINPROGRESS: not
- * complete after @timeout_ms; -ESTALE: a new epoch began before this worker
+ * complete after @timeout_ms; -ESTALE: the round was given up before this worker
  * contributed, or an earlier call failed; -EBUSY: a round is not released;
  * -EINVAL, -EMSGSIZE: the array; or as ina_wait() for a failed round.
  */
@@ -281,7 +276,7 @@ int ina_allreduce(struct ina_session *session, const void *in, void *out, size_t
  * does nothing.
  *
  * Return: 0; -EINPROGRESS if @timeout_ms passed; -ESTALE if a call timed out
- * before it contributed everything and its epoch is still open: then only
+ * before it contributed everything and others still wait for it: then only
  * ina_close() and ina_open() help; -ENODEV.
  */
 int ina_resume(struct ina_session *session, int timeout_ms);

@@ -21,7 +21,7 @@ variants()
 	loss|ok|round.pml -DJOINING -DNO_FAILURE
 	loss-frags|ok|round.pml -DJOINING -DNO_FAILURE -DROUNDS=2 -DFRAGS=2
 	restart|ok|round.pml -DRESTARTS -DNO_FAILURE
-	restart-again|ok|round.pml -DRESTARTS -DNO_FAILURE -DROUNDS=1 -DGENERATIONS=3
+	restart-again|ok|round.pml -DRESTARTS -DNO_FAILURE -DROUNDS=2 -DGENERATIONS=3
 	restart-frags|ok|round.pml -DRESTARTS -DNO_FAILURE -DROUNDS=1 -DFRAGS=2
 	restart-late|ok|round.pml -DRESTARTS -DNO_FAILURE -DROUNDS=1 -DLATE_JOIN
 	reparent|ok|round.pml -DREPARENTS -DNO_FAILURE
@@ -96,10 +96,13 @@ model_run()
 
 command -v spin >/dev/null || die "spin is missing: apt-get install spin"
 failed=0
+ran=0
 while IFS='|' read -r name expected args; do
 	[[ $name != '#'* ]] || continue
 	(($# == 0)) || [[ " $* " == *" $name "* ]] || continue
+	ran=$((ran + 1))
 	# shellcheck disable=SC2086 # a model and its flags
 	model_run "$name" "$expected" $args || failed=$((failed + 1))
 done < <(variants)
-((failed == 0)) || die "$failed variants did not end as expected"
+((ran)) || die "no such variant: $*"
+((failed == 0)) || die "$failed of $ran variants did not end as expected"

@@ -55,10 +55,11 @@ test_warnings()
 }
 
 # The debug kernel, in two boots: kmemleak makes it 2.5 times slower, so it only
-# watches the unit tests and those in which the most comes and goes.
+# watches the unit tests and those in which the most comes and goes. Both wait
+# more than they compute, so they run side by side.
 test_debug()
 {
-	local name
+	local name log=$INA_BUILD/log/leak.log
 	local -a leak=() rest=()
 	for name; do
 		case $name in
@@ -66,8 +67,17 @@ test_debug()
 		*) rest+=("$name") ;;
 		esac
 	done
-	((!${#leak[@]})) || test_boot leak --kernel debug --size small "${leak[@]}"
+	if ((${#leak[@]} && ${#rest[@]})); then
+		say "boot debug for leaks, in the background: ${leak[*]}"
+		test_boot leak --kernel debug --size small "${leak[@]}" >"$log" 2>&1 &
+	elif ((${#leak[@]})); then
+		test_boot leak --kernel debug --size small "${leak[@]}"
+	fi
 	((!${#rest[@]})) || test_boot debug --kernel debug --size small --append kmemleak=off "${rest[@]}"
+	if ((${#leak[@]} && ${#rest[@]})); then
+		wait
+		cat "$log"
+	fi
 }
 
 test_default()
@@ -86,7 +96,13 @@ test_default()
 		say "the runner itself"
 		"$here/selftest.sh" "$total" || echo "fail runner exit status $?" >>"$total"
 	fi
+	# What the tests leave of the processors builds the next kernel.
+	if ((${#full[@]} && ${#small[@]})); then
+		"$here/kernel.sh" fast >/dev/null
+		nice -n 19 "$here/kernel.sh" debug >/dev/null &
+	fi
 	((!${#full[@]})) || test_boot fast --kernel fast --size full "${full[@]}"
+	((!${#small[@]})) || wait
 	((!${#small[@]})) || test_debug "${small[@]}"
 	((!${#stock[@]})) || test_boot stock --kernel stock --size full "${stock[@]}"
 }
