@@ -88,7 +88,7 @@ cell()
 	cells=$((cells + 1))
 	faults seed "$seed" loss "$2" duplicate "$3" corrupt "$4"
 	start=${EPOCHREALTIME/./}
-	ok "$1 level, loss $2, twice $3, wrong $4 of a million$5" sums "$rounds" "$elements"
+	ok "levels $1, loss $2, twice $3, wrong $4 of a million$5" sums "$rounds" "$elements"
 	read -r seen lost twice wrong < <(faults_show | awk '
 		{ m += $3; l += $5; d += $7; c += $9 } END { print m, l, d, c }')
 	echo "# seed $seed, $(((${EPOCHREALTIME/./} - start) / 1000)) ms," \
@@ -138,7 +138,7 @@ matrix()
 			done
 		done
 	done
-	ok "$1 level: packets did overtake" overtakes 20
+	ok "levels $1: packets did overtake" overtakes 20
 }
 
 # control_share: of the packets that carry elements, in thousandths of a percent
@@ -164,7 +164,7 @@ for n in "${nodes[@]}"; do
 done
 ok "ports take faults" faults_init "${nodes[@]}" || done_testing
 ok "and one tells the order" faults_watch w1 || done_testing
-for levels in 3 1; do
+for levels in 1 3; do
 	job_add capacity $elements fragment 64 group 16 depth 8 deadline 20000
 	tree $levels
 	if [[ $INA_SIZE == full ]]; then

@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# One particular packet is lost, each kind in its turn: the round ends as it
+# would have, long before its deadline.
+#
+#   w1 .11 --+
+#   w2 .12 --+-- a0 .2 --+-- root .1
+#   w3 .13 --------------+
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/fault/port.sh"
+
+nodes=(root a0 w1 w2 w3)
+workers=(w1 w2 w3)
+declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [w1]=10.0.0.11 [w2]=10.0.0.12 [w3]=10.0.0.13)
+elements=2500 # 40 fragments of 64: two groups and a half
+limit=$(_patience 8)
+deadline=$(_patience 30)
+
+conf()
+{
+	inaconf -n "$(ns "$1")" "${@:2}"
+}
+
+# start NODE OPTION...: its worker
+start()
+{
+	local n=$1
+	shift
+	spawn "$n" "perf-$n" ina-perf --job 7 --timeout $((deadline * 2000)) \
+		--rank $((${n#w} - 1)) "$@"
+	started+=($!)
+}
+
+# Those that were started, and what to expect of them.
+all_right()
+{
+	finish "${started[@]}"
+}
+
+all_told()
+{
+	local n
+	finish "${started[@]}" && return 1
+	for n in "${workers[@]}"; do
+		grep -q 'failed: .*elements' "$_dir/perf-$n" || return
+	done
+}
+
+# ends HITS EXPECTATION PIN...: in time, and so many packets were lost there
+ends()
+{
+	local hits=$1 expectation=$2 begin=$SECONDS lost
+	shift 2
+	"$expectation" || return
+	lost=$(netfault count lost "$@")
+	echo "lost $lost of $hits, after $((SECONDS - begin)) of $limit s"
+	((lost == hits && SECONDS - begin <= limit))
+}
+
+# case_of TEXT HITS EXPECTATION RULE...: a rule is a node and words of netfault
+case_of()
+{
+	local text=$1 hits=$2 expectation=$3 rule words n pins=()
+	shift 3
+	faults loss 0
+	for rule; do
+		read -ra words <<<"$rule"
+		pins+=("$(pin "${words[0]}")")
+		netfault set "$(pin "${words[0]}")" "${words[@]:1}"
+	done
+	started=()
+	for n in "${workers[@]}"; do
+		# shellcheck disable=SC2086 # options
+		start "$n" ${options[$n]:-$every}
+	done
+	ok "$text" ends "$hits" "$expectation" "${pins[@]}" && return
+	{
+		cat "$_dir"/perf-*
+		faults_show
+		for n in "${nodes[@]}"; do
+			conf "$n" tree show job 7
+			conf "$n" stats show job 7 | sed "s/^/$n/"
+		done
+	} | sed 's/^/# /'
+}
+
+# lost TEXT RULE...: each rule loses one packet, and the sums are right.
+lost()
+{
+	case_of "lost: $1" $(($# - 1)) all_right "${@:2}"
+}
+
+load
+switch_add 1500
+for n in "${nodes[@]}"; do
+	host_add "$n" "${addr[$n]}/24"
+	conf "$n" dev add eth0
+	conf "$n" job add 7 capacity $elements fragment 64 group 16 deadline $((deadline * 1000))
+done
+ok "ports take faults" faults_init "${nodes[@]}" || done_testing
+conf root tree set job 7 child "${addr[a0]}" child "${addr[w3]}"
+conf a0 tree set job 7 parent "${addr[root]}" child "${addr[w1]}" child "${addr[w2]}"
+conf w1 tree set job 7 parent "${addr[a0]}"
+conf w2 tree set job 7 parent "${addr[a0]}"
+conf w3 tree set job 7 parent "${addr[root]}"
+
+# Elements, on the hops below and above the aggregator.
+declare -A options=()
+for hop in "DATA a0 a leaf" "DATA root an aggregator" "RESULT w1 a leaf" "RESULT a0 an aggregator"; do
+	read -r type node who <<<"$hop"
+	who="$([[ $type == DATA ]] && echo from || echo to) $who"
+	every="--rounds 3"
+	lost "the first $type $who" "$node type $type frag 0 nth 1"
+	lost "a $type in the middle $who" "$node type $type frag 20 nth 1"
+	lost "the end of a group of $type $who" "$node type $type end 16 nth 1"
+	every="--rounds 1"
+	lost "the last $type of all $who" "$node type $type frag 39 nth 1"
+done
+
+# Recovery itself. A sender that has to wait for others asks.
+every="--rounds 3"
+options[w3]="--rounds 3 --delay 300"
+lost "a DONE from a leaf" "a0 type DONE nth 1"
+lost "a DONE from an aggregator" "root type DONE nth 1"
+unset 'options[w3]'
+every="--rounds 1"
+lost "the last result, and a DONE to a leaf" "a0 type RESULT frag 39 nth 1" "w1 type DONE nth 1"
+every="--rounds 3"
+lost "a result, and the GROUP_NACK of a leaf" "w1 type RESULT frag 5 nth 1" "a0 type GROUP_NACK nth 1"
+lost "a result, and the GROUP_NACK of an aggregator" "a0 type RESULT frag 5 nth 1" \
+	"root type GROUP_NACK nth 1"
+case_of "lost: a contribution, and the GROUP_NACK to a leaf" 2 all_right \
+	"a0 type DATA frag 5 nth 1" "w1 type GROUP_NACK nth 1" "w2 type GROUP_NACK nth 1"
+lost "a GROUP_OK from a leaf" "a0 type GROUP_OK nth 1"
+lost "a GROUP_OK to a leaf" "w1 type GROUP_OK nth 1"
+lost "a GROUP_OK to an aggregator" "a0 type GROUP_OK nth 2"
+
+# Membership and window.
+for hop in "a0 a leaf" "root an aggregator"; do
+	read -r node who <<<"$hop"
+	lost "the JOIN of $who" "$node type JOIN nth 1"
+	lost "the first ACK of $who" "$node type ACK nth 1"
+	lost "a later ACK of $who" "$node type ACK nth 4"
+done
+for hop in "w1 a leaf" "a0 an aggregator"; do
+	read -r node who <<<"$hop"
+	lost "the WELCOME of $who" "$node type WELCOME nth 1"
+	lost "the first EPOCH to $who" "$node type EPOCH nth 1"
+	lost "a later EPOCH to $who" "$node type EPOCH nth 3"
+done
+
+# A failure: everybody is told, and why.
+options[w2]="--rounds 3 --elements 1250"
+for hop in "root from an aggregator" "a0 to an aggregator" "w1 to a leaf" "w3 to a leaf of the root"; do
+	read -r node who <<<"$hop"
+	case_of "lost: a FAIL $who; all hear of it" 1 all_told "$node type FAIL nth 1"
+done
+done_testing
