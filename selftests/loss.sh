@@ -106,12 +106,12 @@ all_happened()
 	for n in "${nodes[@]}"; do
 		refused=$((refused + $(bad_checksums "$n")))
 	done
-	echo "lost $all_lost, twice $all_twice, wrong $all_wrong, refused $refused," \
+	echo "# lost $all_lost, twice $all_twice, wrong $all_wrong, refused $refused," \
 		"cells with other numbers $unlike"
 	((all_lost && all_twice && all_wrong && all_wrong == refused && unlike == 0))
 }
 
-# overtakes FACTOR: of that many results at w1, one or more came too late
+# overtakes FACTOR: one of that many results at w1, or more, was overtaken
 overtakes()
 {
 	local late all
@@ -139,6 +139,7 @@ matrix()
 		done
 	done
 	ok "levels $1: packets did overtake" overtakes 20
+	cat "$_dir/case"
 }
 
 # control_share: of the packets that carry elements, in thousandths of a percent
@@ -178,7 +179,7 @@ for levels in 1 3; do
 done
 reorder off
 ok "each fault happened, and no corrupted packet was taken" all_happened
-sed -n 's/^/# /p' "$_dir/case"
+cat "$_dir/case"
 
 [[ $INA_SIZE == full ]] || done_testing
 

@@ -14,6 +14,7 @@ nodes=(root a0 w1 w2 w3)
 workers=(w1 w2 w3)
 declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [w1]=10.0.0.11 [w2]=10.0.0.12 [w3]=10.0.0.13)
 elements=2500 # 40 fragments of 64: two groups and a half
+numbered=0
 limit=$(_patience 8)
 deadline=$(_patience 30)
 
@@ -58,11 +59,14 @@ ends()
 	((lost == hits && SECONDS - begin <= limit))
 }
 
-# case_of TEXT HITS EXPECTATION RULE...: a rule is a node and words of netfault
+# case_of TEXT HITS EXPECTATION RULE...: a rule is a node and words of netfault.
+# A small pass has every fourth case.
 case_of()
 {
 	local text=$1 hits=$2 expectation=$3 rule words n pins=()
 	shift 3
+	numbered=$((numbered + 1))
+	((numbered % $(full 1 4) == 0)) || return 0
 	faults loss 0
 	for rule; do
 		read -ra words <<<"$rule"
