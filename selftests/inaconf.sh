@@ -118,8 +118,8 @@ ok "an open epoch is shown" \
 ok "the memory of a job has a unit" bash -c \
 	"inaconf job show 8 | grep -Eq 'memory [0-9.]+ MiB attached 1'"
 ok "a tree with a worker attached is not replaced" \
-	fails 1 "Error: Workers are attached: end them before the tree is replaced" \
-	tree set job 8 workers 1
+	fails 1 "Error: Workers are attached: end them before the node gets another role or address" \
+	tree set job 8 workers 2
 
 # Devices.
 ok "a device is added" silent dev add eth0

@@ -163,7 +163,7 @@ ok "port 0 is refused" refused ERANGE "Port 0 is reserved: use 1 to 65535" - \
 	job-add id=9 capacity=10 port=0
 ok "an unknown type of elements is refused" refused ERANGE "integer out of range" 2 \
 	job-add id=9 capacity=10 dtype=1
-ok "an unknown encapsulation is refused" refused ERANGE "integer out of range" 7 \
+ok "an unknown encapsulation is refused" refused ERANGE "integer out of range" 8 \
 	job-add id=9 capacity=10 encap=2
 background port.log python3 -uc "
 import socket, time
@@ -190,7 +190,7 @@ before=$(state)
 ok "an unknown command is refused" refused EOPNOTSUPP "" - unknown-cmd
 ok "an unknown attribute is refused" refused EINVAL "Unknown attribute type" 60 \
 	job-add id=9 capacity=10 raw:60=1
-ok "an attribute of an answer is refused" refused EINVAL "Unknown attribute type" 10 \
+ok "an attribute of an answer is refused" refused EINVAL "Unknown attribute type" 11 \
 	job-add id=9 capacity=10 memory=1
 ok "a short number is refused" refused EINVAL "invalid attribute length" 4 \
 	job-add id=9 rawbin:4=0a00
@@ -305,7 +305,7 @@ background worker.log devtest "attach 8" pause
 wait_for 20 grep -q '^pid' "$_dir/worker.log"
 before=$(state)
 ok "a tree with workers attached is not replaced" \
-	refused EBUSY "Workers are attached: end them before the tree is replaced" - \
+	refused EBUSY "Workers are attached: end them before the node gets another role or address" - \
 	tree-set job=8 parent=10.9.1.1
 ok "the tree stays" unchanged
 ok "the attached worker is counted" shows job-get id=8 attached=1

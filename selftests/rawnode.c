@@ -173,7 +173,7 @@ static void raw_parse(struct raw_options *o, int argc, char **argv)
 
 static int raw_run(struct raw *raw)
 {
-	uint64_t first = raw->child[0].base;
+	uint64_t first = raw->child[0].acked;
 	uint32_t i;
 
 	for (i = 0; i < raw->o.rounds; i++)

@@ -6,7 +6,8 @@
 #
 #   model.sh [VARIANT...]
 #
-# The way to a violation: cd build/model/VARIANT && spin -t -T FLAGS MODEL
+# The way to a violation, in words, from build/model/VARIANT:
+#   spin -t -T -k MODEL.trail FLAGS ../../../selftests/model/MODEL
 set -euo pipefail
 . "$(dirname "$0")/../vm/common.sh"
 

@@ -110,6 +110,17 @@ static void raw_hear_welcome(struct raw *raw, struct raw_child *child, const str
 	child->index = ntohs(hdr->index);
 }
 
+/* The first round of a new epoch that is neither complete nor failed. */
+static uint64_t raw_first_round(const struct ina_epoch_hdr *epoch)
+{
+	uint32_t over = ntohl(epoch->final) | ntohl(epoch->failed);
+	uint64_t round = be64toh(epoch->base);
+
+	for (; over & 1; over >>= 1)
+		round++;
+	return round;
+}
+
 static void raw_hear_epoch(struct raw *raw, struct raw_child *child, const struct ina_hdr *hdr,
 			   const struct ina_epoch_hdr *epoch)
 {
@@ -122,7 +133,7 @@ static void raw_hear_epoch(struct raw *raw, struct raw_child *child, const struc
 	if (!epoch->workers && raw->round.running && !raw->careless)
 		raw_die("closed %s", raw_reason(ntohl(epoch->reason)));
 	if (ntohl(hdr->epoch) != child->epoch) {
-		child->acked = be64toh(epoch->base);
+		child->acked = raw_first_round(epoch);
 		child->seq = 0;
 	}
 	child->epoch = ntohl(hdr->epoch);
