@@ -24,6 +24,7 @@ static const char * const ina_event_reasons[] = {
 	[INA_REASON_MTU] = "fragment does not fit the path MTU",
 	[INA_REASON_SEND] = "packet could not be sent",
 	[INA_REASON_ROOT_LOST] = "root lost",
+	[INA_REASON_EXCLUDED] = "others went on without it",
 };
 
 /**

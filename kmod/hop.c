@@ -535,6 +535,7 @@ bool ina_hop_next_answer(struct ina_hop *hop, u32 *epoch,
 		back = (ina_hop_place(hop, last) - place) % INA_HOP_CREDIT;
 		*epoch = hop->epoch;
 		ina_hop_fill(hop, last - back * hop->group, answer);
+		hop->lost += answer->lost;
 	}
 	spin_unlock_bh(&hop->lock);
 	return any;

@@ -41,6 +41,7 @@
  * @late: groups to check when the late have had their time
  * @checked: groups that had their answer
  * @late_at: jiffies at which that is
+ * @lost: numbers reported as missing, ever
  */
 struct ina_hop {
 	unsigned long *pending;
@@ -65,6 +66,7 @@ struct ina_hop {
 	u32 late;
 	u32 checked;
 	unsigned long late_at;
+	u64 lost;
 };
 
 /**

@@ -485,22 +485,31 @@ static void ina_member_base(struct ina_node *node, u64 base)
 }
 
 /*
- * The root is another one: it knows nothing of our rounds, and its own may use
- * the memory of our results. Return: whether they have all been read.
+ * Another root knows nothing of our rounds, and the same one may have gone on
+ * without us: what we have not finished is lost then, and the rounds to come may
+ * use the memory of our results. Return: whether those have all been read.
  */
-static bool ina_member_leave_root(struct ina_node *node)
+static bool ina_member_catch_up(struct ina_node *node,
+				const struct ina_epoch *e)
 {
+	bool other = node->root_id && node->root_id != e->root;
+	u64 below = other ? U64_MAX : e->base;
 	struct ina_blame blame = {
-		.reason = INA_REASON_ROOT_LOST,
+		.reason = other ? INA_REASON_ROOT_LOST : INA_REASON_EXCLUDED,
 		.detail = { node->base, node->base >> 32 },
 	};
+	bool settled = true;
 	int i;
 
-	ina_round_fail_all(node, &blame);
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i] && !ina_worker_settled(node->workers[i]))
-			return false;
-	return true;
+	if (other)
+		ina_round_fail_all(node, &blame);
+	for (i = 0; i < node->nworkers; i++) {
+		if (!node->workers[i])
+			continue;
+		ina_worker_give_up(node->workers[i], below, &blame);
+		settled &= ina_worker_settled(node->workers[i], below);
+	}
+	return settled;
 }
 
 /**
@@ -542,9 +551,7 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	/* Closed, or another one: then the closing of ours was lost. */
 	ina_member_close(node, &blame);
 	e.root = be64_to_cpu(epoch->root);
-	if (!e.members || !node->subtree ||
-	    (node->root_id && node->root_id != e.root &&
-	     !ina_member_leave_root(node)))
+	if (!e.members || !node->subtree || !ina_member_catch_up(node, &e))
 		goto ack;
 	ina_member_withdraw(node, e.number);
 	ina_member_open(node, &e);

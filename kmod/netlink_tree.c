@@ -190,6 +190,27 @@ free:
 	return err;
 }
 
+/* When the contributions of a child come. Context: the node's lock is held. */
+static int ina_nl_arrivals_fill(struct sk_buff *skb,
+				const struct ina_child *child)
+{
+	const struct ina_arrivals *a = &child->arrivals;
+
+	if (!a->rounds)
+		return 0;
+	return nla_put_u64_64bit(skb, INA_A_MEMBER_ROUND, a->round - 1,
+				 INA_A_MEMBER_PAD) ||
+	       nla_put_u64_64bit(skb, INA_A_MEMBER_FIRST, a->first,
+				 INA_A_MEMBER_PAD) ||
+	       nla_put_u64_64bit(skb, INA_A_MEMBER_LAST, a->last,
+				 INA_A_MEMBER_PAD) ||
+	       nla_put_u64_64bit(skb, INA_A_MEMBER_LATE,
+				 div64_u64(a->late, a->rounds),
+				 INA_A_MEMBER_PAD) ||
+	       nla_put_u64_64bit(skb, INA_A_MEMBER_LOST, child->peer.hop.lost,
+				 INA_A_MEMBER_PAD);
+}
+
 static int ina_nl_member_fill(struct sk_buff *skb, const struct ina_child *child,
 			      u32 index)
 {
@@ -201,7 +222,8 @@ static int ina_nl_member_fill(struct sk_buff *skb, const struct ina_child *child
 	    nla_put_u32(skb, INA_A_MEMBER_WORKERS, child->workers) ||
 	    (child->acked != U64_MAX &&
 	     nla_put_u64_64bit(skb, INA_A_MEMBER_ACKED, child->acked,
-			       INA_A_MEMBER_PAD)))
+			       INA_A_MEMBER_PAD)) ||
+	    ina_nl_arrivals_fill(skb, child))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -269,7 +291,7 @@ static size_t ina_nl_tree_size(void)
 {
 	size_t member = nla_total_size(0) + nla_total_size(16) +
 			2 * nla_total_size(4) + nla_total_size(0) +
-			nla_total_size_64bit(8);
+			6 * nla_total_size_64bit(8);
 
 	return NLMSG_DEFAULT_SIZE + INA_NODE_CHILDREN_MAX * member;
 }

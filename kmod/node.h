@@ -15,6 +15,7 @@
 #include <uapi/linux/ina.h>
 #include <uapi/linux/ina_dev.h>
 
+#include "arrival.h"
 #include "hop.h"
 #include "job.h"
 #include "region.h"
@@ -56,6 +57,7 @@ struct ina_peer {
  * @welcome: a WELCOME is to be sent
  * @announce: an EPOCH is to be sent
  * @refused: enum ina_reason, why its JOIN is refused
+ * @arrivals: when its contributions come
  */
 struct ina_child {
 	struct ina_peer peer;
@@ -74,6 +76,7 @@ struct ina_child {
 	bool welcome;
 	bool announce;
 	u32 refused;
+	struct ina_arrivals arrivals;
 };
 
 /**

@@ -12,6 +12,7 @@
 #include "net.h"
 #include "round.h"
 #include "stats.h"
+#include "trace.h"
 #include "tx.h"
 #include "wire.h"
 #include "worker.h"
@@ -252,6 +253,8 @@ static void ina_round_complete(struct ina_node *node, const struct ina_tag *tag)
 	if (!ina_tag_equal(&entry->tag, tag) || entry->failed)
 		goto unlock;
 	entry->complete = true;
+	ina_arrival_settle(node, tag->round);
+	trace_ina_round_end(node, tag->round, 0);
 	overflow = ina_round_overflow(entry);
 	ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_DONE);
 	if (overflow)
@@ -423,6 +426,7 @@ static void ina_round_fail_entry(struct ina_node *node,
 	atomic64_or(INA_PROGRESS_FAILED, &entry->progress);
 	entry->failed = true;
 	entry->blame = *blame;
+	trace_ina_round_end(node, entry->tag.round, blame->reason);
 	if (entry->length || entry->again ||
 	    ina_round_awaited(node, entry->tag.round)) {
 		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
@@ -779,6 +783,9 @@ void ina_round_advance(struct ina_node *node)
 	if (lowest == U64_MAX && !node->root && !node->open && node->epoch)
 		lowest = node->base + node->job->config.depth;
 	if (lowest == U64_MAX || lowest <= node->acked)
+		return;
+	/* Between epochs somebody may be on its way who needs a round. */
+	if (node->root && !node->open)
 		return;
 	node->acked = lowest;
 	if (!node->root) {

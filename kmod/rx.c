@@ -160,9 +160,12 @@ static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
 	      ina_round_contribute(node, &part, pkt->frag, pkt->length,
 				   pkt->body, &info->saddr);
 	ina_rx_account(node, &child->peer, pkt, err);
-	if (!err)
-		ina_stats_inc(node->job->stats, INA_STAT_RX_DATA);
-	return err;
+	if (err)
+		return err;
+	ina_arrival_note(&child->arrivals, node->job->config.depth,
+			 part.tag.round);
+	ina_stats_inc(node->job->stats, INA_STAT_RX_DATA);
+	return 0;
 }
 
 static int ina_rx_result(struct ina_node *node, const struct ina_pkt *pkt,

@@ -75,6 +75,8 @@ static void ina_tree_take_over(const struct ina_node *node,
 	child->announced = old->announced;
 	child->acked = old->acked;
 	child->refused = old->refused;
+	child->arrivals = old->arrivals;
+	child->peer.hop.lost = old->peer.hop.lost;
 }
 
 static void ina_tree_set_parent(struct ina_node *node,

@@ -104,15 +104,16 @@ void ina_worker_skip(struct ina_worker *worker, bool fresh)
 }
 
 /**
- * ina_worker_settled() - may its result memory be used for another epoch
+ * ina_worker_settled() - may the memory of its results be used again
  * @worker: who; the node's lock is held
+ * @below: of the rounds below this one
  *
  * Return: true if so.
  */
-bool ina_worker_settled(const struct ina_worker *worker)
+bool ina_worker_settled(const struct ina_worker *worker, u64 below)
 {
 	return worker->node->contributors == 1 ||
-	       worker->acked >= worker->next;
+	       worker->acked >= min(worker->next, below);
 }
 
 /**
@@ -147,6 +148,29 @@ void ina_worker_round_end(struct ina_worker *worker,
 						     INA_ROUND_DONE);
 	ina_worker_ack(worker);
 	wake_up_interruptible_all(&worker->node->wait);
+}
+
+/**
+ * ina_worker_give_up() - rounds that nobody will complete any more
+ * @worker: who waits for them; the node's lock is held
+ * @below: all below this one
+ * @blame: why
+ */
+void ina_worker_give_up(struct ina_worker *worker, u64 below,
+			const struct ina_blame *blame)
+{
+	struct ina_node *node = worker->node;
+	struct ina_round gone = { .failed = true, .blame = *blame };
+	u64 *round = &gone.tag.round;
+
+	for (*round = worker->acked; *round < min(worker->next, below);
+	     (*round)++) {
+		if (!ina_worker_is_active(worker, *round))
+			continue;
+		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
+		ina_event_round_failed(node, *round, blame);
+		ina_worker_round_end(worker, &gone, false);
+	}
 }
 
 /**
@@ -187,11 +211,12 @@ void ina_worker_epoch(struct ina_worker *worker, bool fresh)
 	struct ina_node *node = worker->node;
 
 	fresh |= worker->acked == U64_MAX;
-	if (fresh) {
+	if (fresh || worker->next < node->base) {
 		worker->next = node->base;
 		worker->acked = node->base;
 		worker->released = node->base;
 	}
+	worker->acked = max(worker->acked, node->base);
 	ina_worker_skip(worker, fresh);
 	worker->ctl->epoch = node->epoch;
 	worker->ctl->workers = node->members;

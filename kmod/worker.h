@@ -57,7 +57,9 @@ int ina_worker_release(struct ina_worker *worker, u64 round);
 __poll_t ina_worker_poll(struct ina_worker *worker);
 
 bool ina_worker_is_active(struct ina_worker *worker, u64 round);
-bool ina_worker_settled(const struct ina_worker *worker);
+bool ina_worker_settled(const struct ina_worker *worker, u64 below);
+void ina_worker_give_up(struct ina_worker *worker, u64 below,
+			const struct ina_blame *blame);
 void ina_worker_round_end(struct ina_worker *worker,
 			  const struct ina_round *round, bool overflow);
 void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state);

@@ -38,6 +38,7 @@ static const char *const reasons[] = {
 	[INA_REASON_MTU] = "mtu",
 	[INA_REASON_SEND] = "send",
 	[INA_REASON_ROOT_LOST] = "root-lost",
+	[INA_REASON_EXCLUDED] = "excluded",
 };
 
 static const char *const reasons_long[] = {
@@ -54,6 +55,7 @@ static const char *const reasons_long[] = {
 	[INA_REASON_MTU] = "a fragment does not fit the path",
 	[INA_REASON_SEND] = "a packet could not be built or sent",
 	[INA_REASON_ROOT_LOST] = "the root was replaced",
+	[INA_REASON_EXCLUDED] = "the others went on without this node",
 };
 
 static const char *const events[] = {

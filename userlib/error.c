@@ -78,6 +78,7 @@ const char *ina_reason_text(uint32_t reason)
 		[INA_REASON_MTU] = "a fragment does not fit the path",
 		[INA_REASON_SEND] = "a packet could not be built or sent",
 		[INA_REASON_ROOT_LOST] = "the root was replaced",
+		[INA_REASON_EXCLUDED] = "the others went on without this node",
 	};
 
 	if (reason >= sizeof(texts) / sizeof(texts[0]) || !texts[reason])

@@ -2,8 +2,8 @@
 /*
  * Hop recovery: a sender, a receiver, and a network that loses, repeats and
  * reorders. What was sent stays in the network and may come at any time, again,
- * or never. One hop, one direction, one epoch; seqs count from una, so their
- * number has no bound.
+ * or never. One hop, one direction, one epoch; seqs count from the group of
+ * una, so their number has no bound.
  *
  * Proven, by exhaustion, for SLOTS slots:
  *  received	what the sender takes for answered OK was received.
@@ -11,8 +11,7 @@
  *  remembered	the receiver forgets no group that may still be asked for.
  *  delivers	from every state all slots can still be delivered and answered,
  *		even if all that is in flight is lost: see calm_down().
- * Left out: that seqs wrap; that the sender stops asking when a RESULT or an
- * ACK answers for a packet, which only takes slots from it.
+ * Left out: that seqs wrap, and time.
  */
 #ifndef SLOTS
 #define SLOTS	5
@@ -33,15 +32,16 @@
 #define MAY_SEND	(pending && next < RING)
 #endif
 #ifdef DONE_IDLE	/* not when it has something to send, but no credit */
-#define WAITS		(next && !pending)
+#define WAITS		(sent && !pending)
 #else
-#define WAITS		(next && !MAY_SEND)
+#define WAITS		(sent != 0)
 #endif
 
-/* sender: slots; seqs; groups answered before una */
-byte ready, pending, next, answered;
-/* receiver: slots; seqs; groups; end of the last group heard of */
-byte slots, got, replied, top;
+/* sender: slots; seqs, those without an answer; groups answered before una */
+byte ready, pending, next, end, sent, answered;
+/* receiver: slots; seqs; groups; behind the highest seq heard of */
+byte slots, got, replied;
+short top;
 /* network: slots by seq and slots of seqs below una; answers by group; DONEs */
 byte carried[ROOM], late, ok, nack[ROOM / GROUP];
 short done;
@@ -60,14 +60,16 @@ inline send()
 	printf("send seq %d slot %d\n", next, s);
 	pending = pending & ~(1 << s);
 	carried[next] = s;
-	next++
+	sent = sent | 1 << next;
+	next++;
+	end = next
 }
 
-/* DONE up to next; the rest of its group is not used. */
+/* That is all; the rest of the group is not used. */
 inline send_done()
 {
-	printf("send DONE %d\n", next);
-	done = done | 1 << next;
+	printf("send DONE %d\n", end);
+	done = done | 1 << end;
 #ifndef SAME_GROUP
 	next = (next + GROUP - 1) / GROUP * GROUP
 #endif
@@ -86,12 +88,40 @@ inline advance()
 		nack[k] = (k + 1 < ROOM / GROUP -> nack[(k + 1) % (ROOM / GROUP)] : 0)
 	}
 	next = (next < GROUP -> 0 : next - GROUP);
+	end = (end < GROUP -> 0 : end - GROUP);
+	sent = sent >> GROUP;
 	answered = answered >> 1;
 	got = got >> GROUP;
 	replied = replied >> 1;
 	top = top - GROUP;
 	ok = ok >> 1;
 	done = done >> GROUP & ~1
+}
+
+/*
+ * RESULTs or ACKs say that all was received: no answer is needed any more. The
+ * receiver may know less of the seqs than una says.
+ */
+inline moot()
+{
+	s = 0;
+	for (k : 0 .. ROOM - 1) {
+		s = s | (HAS(sent, k) && !HAS(slots, carried[k]))
+	}
+	if
+	:: !s && top - next > -ROOM ->
+		printf("all received\n");
+		for (k : 0 .. ROOM - 1) {
+			late = late | (carried[k] == NONE -> 0 : 1 << carried[k]);
+			carried[k] = NONE
+		}
+		sent = 0;
+		do
+		:: next >= GROUP -> advance()
+		:: else -> break
+		od
+	:: else
+	fi
 }
 
 /* GROUP_OK or, if bits are set, GROUP_NACK of group g. */
@@ -101,16 +131,17 @@ inline rx_answer(bits)
 	for (k : 0 .. GROUP - 1) {
 		s = g * GROUP + k;
 		if
-		:: !HAS(answered, g) && carried[s] != NONE && HAS(bits, k) ->
+		:: !HAS(answered, g) && HAS(sent, s) && HAS(bits, k) ->
 			logged = s + RING >= next;
 			assert(logged);
 			pending = pending | 1 << carried[s]
-		:: !HAS(answered, g) && carried[s] != NONE && !HAS(bits, k) ->
+		:: !HAS(answered, g) && HAS(sent, s) && !HAS(bits, k) ->
 			received = HAS(slots, carried[s]);
 			assert(received)
 		:: else
 		fi
 	}
+	sent = sent & ~(((1 << GROUP) - 1) << g * GROUP);
 	answered = answered | 1 << g;
 	do
 	:: HAS(answered, 0) -> advance()
@@ -118,22 +149,22 @@ inline rx_answer(bits)
 	od
 }
 
-/* Answer group g, of which seqs below end were sent. */
-inline reply(end)
+/* Answer group g, of which seqs up to there were sent. */
+inline reply(upto)
 {
 	b = 0;
 	for (k : 0 .. GROUP - 1) {
-		b = b | (g * GROUP + k < end && !HAS(got, g * GROUP + k)) << k
+		b = b | (g * GROUP + k < upto && !HAS(got, g * GROUP + k)) << k
 	}
 	replied = replied | 1 << g;
 	nack[g] = nack[g] | (1 << b & ~1);
 	ok = ok | (b == 0) << g
 }
 
-/* A group that ends there was heard of: the last CREDIT are remembered. */
-inline hear(end)
+/* All up to there was sent, if the sender can have; the last CREDIT groups are remembered. */
+inline hear(upto)
 {
-	top = (end > top -> end : top);
+	top = (upto > top && upto - top <= RING -> upto : top);
 	remembered = top <= RING;
 	assert(remembered)
 }
@@ -142,22 +173,28 @@ inline rx_data(seq)
 {
 	printf("receive seq %d slot %d\n", seq, carried[seq]);
 	slots = slots | 1 << carried[seq];
-	got = got | 1 << (seq);
+	hear((seq) + 1);
 	g = (seq) / GROUP;
-	hear((g + 1) * GROUP);
+	got = got | (seq < top) << (seq);
 	if
 	:: !HAS(replied, g) && (got >> (g * GROUP) & (1 << GROUP) - 1) == (1 << GROUP) - 1 -> reply(ROOM)
 	:: else
 	fi
 }
 
-/* "That is all up to end." */
-inline rx_done(end)
+/* "No answer is needed below una, and that is all." */
+inline rx_done(upto)
 {
-	printf("receive DONE %d\n", end);
-	hear((end + GROUP - 1) / GROUP * GROUP);
-	for (g : 0 .. (end - 1) / GROUP) {
-		reply(end)
+	printf("receive DONE %d\n", upto);
+#ifndef NO_UNA
+	top = (top < 0 -> 0 : top);
+#endif
+	hear(upto);
+	for (g : 0 .. (upto - 1) / GROUP) {
+		if
+		:: upto <= top -> reply(upto)
+		:: else
+		fi
 	}
 }
 
@@ -165,7 +202,7 @@ inline rx_done(end)
 inline check()
 {
 	if
-	:: (g + 1) * GROUP < top && !HAS(replied, g) -> reply(ROOM)
+	:: top > (g + 1) * GROUP && !HAS(replied, g) -> reply(ROOM)
 	:: else
 	fi
 }
@@ -212,12 +249,12 @@ inline calm_down()
 		}
 		deliver();
 		if
-		:: WAITS -> i = next; send_done(); rx_done(i)
+		:: WAITS -> send_done(); rx_done(end)
 		:: else
 		fi;
 		deliver()
 	}
-	delivers = slots == (1 << SLOTS) - 1 && !pending && !next;
+	delivers = slots == (1 << SLOTS) - 1 && !pending && !sent;
 	assert(delivers)
 }
 
@@ -230,10 +267,12 @@ init {
 		}
 		i = 0
 	}
-end:	do
+endless:
+	do
 	:: d_step { ready < SLOTS -> pending = pending | 1 << ready; ready++ }
 	:: d_step { MAY_SEND -> send() }
 	:: d_step { WAITS -> send_done() }
+	:: d_step { sent -> moot(); k = 0 }
 	:: atomic { select(n : 0 .. ROOM - 1); d_step {
 		if
 		:: carried[n] != NONE -> rx_data(n)

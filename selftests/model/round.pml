@@ -45,8 +45,8 @@
 #ifndef FRAGS
 #define FRAGS	1
 #endif
-#ifndef EPOCHS			/* until calm */
-#define EPOCHS	3
+#ifndef EPOCHS			/* until calm; only late JOINs open more */
+#define EPOCHS	4
 #endif
 #ifndef GENERATIONS		/* of a leaf that hears CHILD_LOST, until calm */
 #define GENERATIONS	2

@@ -63,6 +63,7 @@ const char *raw_reason(uint32_t reason)
 		[INA_REASON_MTU] = "mtu",
 		[INA_REASON_SEND] = "send",
 		[INA_REASON_ROOT_LOST] = "root-lost",
+		[INA_REASON_EXCLUDED] = "excluded",
 	};
 
 	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";

@@ -57,6 +57,7 @@ enum ina_node_state {
  * @INA_REASON_SEND: a packet could not be built or sent
  * @INA_REASON_ROOT_LOST: the root was replaced, it knows nothing of earlier
  *   rounds
+ * @INA_REASON_EXCLUDED: the others went on without this node
  */
 enum ina_reason {
 	INA_REASON_NONE,
@@ -72,6 +73,7 @@ enum ina_reason {
 	INA_REASON_MTU,
 	INA_REASON_SEND,
 	INA_REASON_ROOT_LOST,
+	INA_REASON_EXCLUDED,
 };
 
 /**
@@ -142,6 +144,11 @@ enum {
 	INA_A_MEMBER_WORKERS,
 	INA_A_MEMBER_ACKED,
 	INA_A_MEMBER_PAD,
+	INA_A_MEMBER_ROUND,
+	INA_A_MEMBER_FIRST,
+	INA_A_MEMBER_LAST,
+	INA_A_MEMBER_LATE,
+	INA_A_MEMBER_LOST,
 
 	__INA_A_MEMBER_MAX,
 	INA_A_MEMBER_MAX = (__INA_A_MEMBER_MAX - 1)

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Who is slow: a child whose contributions come late is named first, with how
+# late it is and what was lost of it, by inaconf and by a tracepoint.
+#
+#   w0, w1 (loses packets), w2 (late) --- switch --- root
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+
+delay=$(full 60 200)
+rounds=$(full 12 4)
+trace=/sys/kernel/tracing
+
+# json EXPRESSION: true of what the root says in JSON.
+json()
+{
+	on root inaconf -j stats child job 7 >"$_dir/out" &&
+		python3 -c "import json; it = json.load(open('$_dir/out'))[0]['children']; assert $1, it"
+}
+
+load
+switch_add 1500
+host_add root 10.0.0.1/24
+for i in 0 1 2; do
+	host_add w$i 10.0.0.1$i/24
+done
+for n in root w0 w1 w2; do
+	on $n inaconf dev add eth0
+	on $n inaconf job add 7 capacity 5000 group 8
+done
+on root inaconf tree set job 7 child 10.0.0.10 child 10.0.0.11 child 10.0.0.12
+for i in 0 1 2; do
+	on w$i inaconf tree set job 7 parent 10.0.0.1
+done
+ok "before a round nobody is late" json "len(it) == 3 and 'late_ns' not in it[0]"
+on w1 tc qdisc add dev eth0 root netem loss 20%
+[[ -d $trace/events ]] || mount -t tracefs nodev "$trace"
+echo 1 >"$trace/events/ina/enable"
+
+pids=()
+for i in 0 1 2; do
+	spawn w$i w$i.log ina-perf --job 7 --rank $i --rounds "$rounds" --inflight 1 \
+		--delay $((i == 2 ? delay : 0))
+	pids+=($!)
+done
+ok "rounds run" finish "${pids[@]}"
+on root inaconf stats child job 7
+ok "the late child comes first" json "it[0]['addr'] == '10.0.0.12'"
+ok "it is late by about what it slept" json "it[0]['late_ns'] > $delay * 500000"
+ok "the others are less so" json "all(c['late_ns'] < it[0]['late_ns'] for c in it[1:])"
+ok "its last contribution came after its first" json "it[0]['last_ns'] >= it[0]['first_ns']"
+ok "the child that loses packets is known" \
+	json "[c['addr'] for c in it if c['lost'] > 0][:1] == ['10.0.0.11'] or
+		max(it, key=lambda c: c['lost'])['addr'] == '10.0.0.11'"
+ok "the table has the late child in its first line" \
+	test "$(on root inaconf stats child job 7 | awk 'NR == 3 { print $1 }')" = 10.0.0.12
+ok "the tracepoint tells each child and round" \
+	test "$(grep -c 'ina_child_round: job=7 .*late_ns=' "$trace/trace")" -ge $((3 * rounds))
+ok "and the end of each round" grep -q 'ina_round_end: job=7 .*reason=0' "$trace/trace"
+echo 0 >"$trace/events/ina/enable"
+done_testing
