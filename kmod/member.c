@@ -506,7 +506,7 @@ static bool ina_member_catch_up(struct ina_node *node,
 	for (i = 0; i < node->nworkers; i++) {
 		if (!node->workers[i])
 			continue;
-		ina_worker_give_up(node->workers[i], below, &blame);
+		ina_worker_give_up(node->workers[i], 0, below, &blame);
 		settled &= ina_worker_settled(node->workers[i], below);
 	}
 	return settled;

@@ -109,7 +109,9 @@ struct ina_over {
  *	root since that era and only distributed now; 0 if it is not; written
  *	under the lock while no epoch is published
  * @tag: whose entry this is; era 0: nobody's, or to be summed again
- * @members: workers in the result, 0 if not known yet
+ * @members: workers of the epoch in which it was contributed to, or in the
+ *	result
+ * @token: sum of their tokens
  * @length: elements, 0 if not known yet
  * @frags: fragments of @length
  * @deadline: jiffies at which it fails here
@@ -127,6 +129,7 @@ struct ina_round {
 	u64 kept;
 	struct ina_tag tag;
 	u32 members;
+	u32 token;
 	u32 length;
 	u32 frags;
 	unsigned long deadline;

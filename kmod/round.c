@@ -183,6 +183,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		entry->deadline = jiffies + msecs_to_jiffies(ms);
 	entry->tag = *tag;
 	entry->members = node->members;
+	entry->token = node->token;
 	entry->frags = ina_wire_frags(length, config->fragment);
 	entry->failed = false;
 	entry->heard = false;
@@ -360,6 +361,34 @@ int ina_round_contribute(struct ina_node *node, struct ina_part *part,
 	}
 }
 
+/*
+ * A result of a final round. Local workers take it if their contribution is in:
+ * if it is of the members it was made under. Otherwise the round was completed
+ * without them.
+ */
+static void ina_round_admit(struct ina_node *node, const struct ina_part *part)
+{
+	struct ina_round *entry = ina_round_entry(node, part->tag.round);
+	struct ina_blame blame = {
+		.reason = INA_REASON_EXCLUDED, .culprit = node->parent.addr,
+	};
+	int i;
+
+	spin_lock_bh(&node->lock);
+	if (!ina_tag_equal(&entry->tag, &part->tag) ||
+	    (entry->members == part->workers && entry->token == part->token))
+		goto unlock;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_give_up(node->workers[i], part->tag.round,
+					   part->tag.round + 1, &blame);
+	entry->members = part->workers;
+	entry->token = part->token;
+	ina_round_advance(node);
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
 /**
  * ina_round_result() - the root's sum of a fragment has come down
  * @node: the node
@@ -386,8 +415,7 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	if (err)
 		return err;
 	if (part->final)
-		WRITE_ONCE(ina_round_entry(node, part->tag.round)->members,
-			   part->workers);
+		ina_round_admit(node, part);
 	switch (ina_slot_result(ina_node_slot(node, id), part,
 				node->contributors, ina_node_sums(node, id),
 				src, ina_wire_count(length, fragment, frag))) {
@@ -649,7 +677,8 @@ static void ina_round_keep(struct ina_node *node, struct ina_round *entry,
 			   u64 round, bool seamless)
 {
 	struct ina_tag tag = { .era = node->era, .round = round };
-	bool mine = entry->tag.round == round && entry->tag.era;
+	bool same = entry->tag.round == round, mine = same && entry->tag.era;
+	u32 members = same ? entry->members : 0, token = same ? entry->token : 0;
 
 	if (mine && (entry->complete || entry->kept ||
 		     (seamless && entry->tag.era == node->era - 1))) {
@@ -660,6 +689,9 @@ static void ina_round_keep(struct ina_node *node, struct ina_round *entry,
 	entry->tag = (struct ina_tag){ .round = round };
 	WRITE_ONCE(entry->kept, (u64)tag.era << 32 | (u32)round);
 	ina_round_claim(node, &tag, 0);
+	/* Of the epoch in which the workers here contributed to it. */
+	entry->members = members;
+	entry->token = token;
 }
 
 /* A round that had failed before the epoch, whether this node knew or not. */

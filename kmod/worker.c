@@ -153,18 +153,19 @@ void ina_worker_round_end(struct ina_worker *worker,
 /**
  * ina_worker_give_up() - rounds that nobody will complete any more
  * @worker: who waits for them; the node's lock is held
+ * @first: the first of them
  * @below: all below this one
  * @blame: why
  */
-void ina_worker_give_up(struct ina_worker *worker, u64 below,
+void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 			const struct ina_blame *blame)
 {
 	struct ina_node *node = worker->node;
 	struct ina_round gone = { .failed = true, .blame = *blame };
 	u64 *round = &gone.tag.round;
 
-	for (*round = worker->acked; *round < min(worker->next, below);
-	     (*round)++) {
+	for (*round = max(first, worker->acked);
+	     *round < min(worker->next, below); (*round)++) {
 		if (!ina_worker_is_active(worker, *round))
 			continue;
 		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);

@@ -58,7 +58,7 @@ __poll_t ina_worker_poll(struct ina_worker *worker);
 
 bool ina_worker_is_active(struct ina_worker *worker, u64 round);
 bool ina_worker_settled(const struct ina_worker *worker, u64 below);
-void ina_worker_give_up(struct ina_worker *worker, u64 below,
+void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 			const struct ina_blame *blame);
 void ina_worker_round_end(struct ina_worker *worker,
 			  const struct ina_round *round, bool overflow);

@@ -161,7 +161,10 @@ inline reply(upto)
 	ok = ok | (b == 0) << g
 }
 
-/* All up to there was sent, if the sender can have; the last CREDIT groups are remembered. */
+/*
+ * All up to there was sent. More than it can remember is not believed, though
+ * what the sender needs no answer for may lie between.
+ */
 inline hear(upto)
 {
 	top = (upto > top && upto - top <= RING -> upto : top);

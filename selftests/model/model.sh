@@ -43,14 +43,17 @@ variants()
 	kept-epoch|finishes|round.pml -DREPARENTS -DANY_ORDER -DCHECK -DCHECK_EPOCH -DROUNDS=1
 	# If the old parent drops it before the new one knows it, the window may pass it.
 	order|unfailed|round.pml -DREPARENTS -DANY_ORDER -DCHECK -DROUNDS=1 -DNO_FAILURE
-	# A child that restarted has children that need results; a JOIN can come very late.
+	# The window waits for a child that is new or restarted: there are leaves below it.
+	new-child|unfailed|round.pml -DREPARENTS -DNEW_NEEDS_NOTHING -DNO_FAILURE -DROUNDS=1
 	forgets|unfailed|round.pml -DREPARENTS -DRESTARTS -DRESTART_FORGETS -DNO_FAILURE -DROUNDS=1
+	# A late JOIN of before a restart can replace a later one: the child must hear of it.
 	no-ask|finishes|round.pml -DRESTARTS -DLATE_JOIN -DNO_ASK -DROUNDS=1
-	# One hop.
+	# One hop; what its rules are for.
 	hop|ok|hop.pml
 	hop-no-credit|remembered|hop.pml -DNO_CREDIT
 	hop-same-group|received|hop.pml -DSAME_GROUP -DNO_CALM
 	hop-done-idle|delivers|hop.pml -DDONE_IDLE
+	hop-no-una|delivers|hop.pml -DNO_UNA
 	END
 }
 

@@ -108,7 +108,8 @@
 
 /*
  * Rules that a variant leaves out to show what they are for. Those that are
- * not macros: NO_EPOCH_RULE, KEEP_RESULTS, RESTART_FORGETS, NO_ASK, CHECK.
+ * not macros: NO_EPOCH_RULE, KEEP_RESULTS, RESTART_FORGETS, NEW_NEEDS_NOTHING,
+ * NO_ASK; and without CHECK nobody compares a sum with the members.
  */
 #if defined(LIVE_LIST) || defined(NO_EPOCH_RULE)
 /* Contributors change with the list of children, not with the epoch. */
@@ -660,7 +661,11 @@ inline add()
 	printf("ROOT gets MOVER as a child\n");
 	added = 1;
 	listed[3] = 1;
+#ifdef NEW_NEEDS_NOTHING	/* before it has joined */
+	c_acked[3] = ROUNDS;
+#else
 	c_acked[3] = base[ROOT];
+#endif
 	changed(ROOT)
 }
 
@@ -780,7 +785,7 @@ inline start()
 		open_epoch(n, 1, 0, 0, 5)
 	}
 #ifdef LATE_JOIN
-	put(PACKET(JOIN, 2, 0, 2 << 4));	/* not complete yet */
+	put(PACKET(JOIN, 2, 0, 2 << 4));	/* from when it was not complete */
 #endif
 #endif
 	send_all();
