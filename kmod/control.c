@@ -104,6 +104,7 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 		.generation = cpu_to_be32(child->generation),
 		.final = cpu_to_be32(over.final),
 		.failed = cpu_to_be32(over.failed),
+		.left = cpu_to_be32(over.left),
 	};
 }
 

@@ -285,17 +285,19 @@ static void ina_hop_close(struct ina_hop *hop)
  * @needed: does the receiver still need what was sent of a slot
  * @arg: for @needed
  * @silent: whether the peer has left too many questions unanswered just now
+ * @credit: whether the sender can go on, as no answer is needed any more
  *
  * If so, ina_hop_done() has something to say.
  * Return: true if answers are outstanding.
  */
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
-		 void *arg, bool *silent)
+		 void *arg, bool *silent, bool *credit)
 {
 	unsigned int ms;
 	bool waiting;
 
 	*silent = false;
+	*credit = false;
 	spin_lock_bh(&hop->lock);
 	waiting = hop->una != hop->next;
 	ms = INA_HOP_ASK_MS << min_t(u32, hop->asked, INA_HOP_ASK_SHIFT);
@@ -304,6 +306,7 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 		if (ina_hop_moot(hop, needed, arg)) {
 			ina_hop_settle(hop, hop->next);
 			hop->asked = 0;
+			*credit = true;
 			waiting = false;
 		} else {
 			ina_hop_close(hop);
@@ -455,8 +458,16 @@ enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,
 	u32 first, bit;
 
 	spin_lock_bh(&hop->lock);
-	if (hop->epoch != epoch || end - una > ina_hop_span(hop) ||
-	    !ina_hop_raise(hop, end))
+	if (hop->epoch != epoch || end - una > ina_hop_span(hop))
+		goto unlock;
+	/* What is below needs no answer, though it may never have come. */
+	if ((s32)(ina_hop_first(hop, una) - hop->top) > 0) {
+		hop->top = ina_hop_first(hop, una);
+		hop->answer = 0;
+		hop->late = 0;
+		hop->checked = INA_HOP_ALL;
+	}
+	if (!ina_hop_raise(hop, end))
 		goto unlock;
 	for (first = ina_hop_first(hop, una); (s32)(end - first) > 0;
 	     first += hop->group) {

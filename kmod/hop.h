@@ -106,7 +106,7 @@ bool ina_hop_has_credit(struct ina_hop *hop);
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 		      const u8 *missing, bool *back);
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
-		 void *arg, bool *silent);
+		 void *arg, bool *silent, bool *credit);
 bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end);
 enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq);
 enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,

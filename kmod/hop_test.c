@@ -15,6 +15,7 @@ struct hop_test {
 	struct ina_hop tx;
 	struct ina_hop rx;
 	DECLARE_BITMAP(has, HOP_TEST_SLOTS);
+	bool credit;
 };
 
 static bool hop_test_all(void *arg, u32 slot)
@@ -206,10 +207,10 @@ static void ask__tail(struct kunit *test)
 
 	hop_test_sent(test, 3);
 	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0);
-	KUNIT_EXPECT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, t, &silent));
+	KUNIT_EXPECT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit));
 	KUNIT_EXPECT_FALSE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
 	hop_test_later(t);
-	KUNIT_EXPECT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, t, &silent));
+	KUNIT_EXPECT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit));
 	KUNIT_ASSERT_TRUE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
 	KUNIT_EXPECT_EQ(test, una, 0);
 	KUNIT_EXPECT_EQ(test, end, 3);
@@ -238,7 +239,7 @@ static void ask__sent_since(struct kunit *test)
 	hop_test_sent(test, 3);
 	hop_test_later(t);
 	KUNIT_ASSERT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, NULL,
-					    &silent));
+					    &silent, &t->credit));
 	for (i = 0; i < HOP_TEST_GROUP; i++) {
 		ina_hop_queue(&t->tx, 50 + i);
 		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
@@ -288,7 +289,7 @@ static void answered__unused_numbers(struct kunit *test)
 	/* The group is not closed: nobody can have answered it. */
 	KUNIT_EXPECT_FALSE(test, hop_test_answer(t, &answer));
 	hop_test_later(t);
-	ina_hop_ask(&t->tx, hop_test_all, t, &silent);
+	ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 0);
 	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 1);
@@ -304,8 +305,7 @@ static void ask__not_needed(struct kunit *test)
 
 	hop_test_sent(test, HOP_TEST_SPAN - 1);
 	hop_test_later(t);
-	KUNIT_EXPECT_FALSE(test, ina_hop_ask(&t->tx, hop_test_none, t,
-					     &silent));
+	KUNIT_EXPECT_FALSE(test, ina_hop_ask(&t->tx, hop_test_none, t, &silent, &t->credit));
 	KUNIT_EXPECT_FALSE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
 	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_SPAN - 1);
 	KUNIT_EXPECT_TRUE(test, ina_hop_has_credit(&t->tx));
@@ -321,7 +321,7 @@ static void ask__silent(struct kunit *test)
 	hop_test_sent(test, 1);
 	for (i = 1; i <= INA_HOP_SILENT + 2; i++) {
 		hop_test_later(t);
-		ina_hop_ask(&t->tx, hop_test_all, t, &silent);
+		ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
 		KUNIT_EXPECT_EQ(test, silent, i == INA_HOP_SILENT);
 	}
 	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0,
@@ -378,7 +378,7 @@ static void hop_test_talk(struct hop_test *t, struct rnd_state *rnd)
 	bool flag;
 
 	hop_test_later(t);
-	ina_hop_ask(&t->tx, hop_test_missing, t, &flag);
+	ina_hop_ask(&t->tx, hop_test_missing, t, &flag, &t->credit);
 	ina_hop_check(&t->rx, &flag);
 	if (ina_hop_done(&t->tx, &epoch, &una, &end) && ina_test_below(rnd, 3))
 		ina_hop_asked(&t->rx, epoch, una, end);

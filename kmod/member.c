@@ -107,7 +107,9 @@ static void ina_member_open(struct ina_node *node, const struct ina_epoch *e)
 	lockdep_assert_held(&node->lock);
 	if (fresh)
 		ina_round_forget(node);
-	node->era++;
+	/* No word of a round is 0: see ina_round.progress. */
+	if (!(++node->era & 0xff))
+		node->era++;
 	node->epoch = e->number;
 	node->root_id = e->root;
 	WRITE_ONCE(node->base, e->base);
@@ -221,6 +223,18 @@ u32 ina_member_last_epoch(const struct ina_node *node)
 	return epoch;
 }
 
+/* Have the results of local workers been read whose memory is used again? */
+static bool ina_member_settled(const struct ina_node *node, u64 below)
+{
+	int i;
+
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] &&
+		    !ina_worker_settled(node->workers[i], below))
+			return false;
+	return true;
+}
+
 /**
  * ina_member_open_try() - open an epoch if the tree is complete
  * @node: the node, of which only a root opens epochs; its lock is held
@@ -236,7 +250,8 @@ void ina_member_open_try(struct ina_node *node)
 	};
 
 	lockdep_assert_held(&node->lock);
-	if (!node->root || node->open || !node->subtree)
+	if (!node->root || node->open || !node->subtree ||
+	    !ina_member_settled(node, e.base))
 		return;
 	/* A root that restarts should not repeat its former numbers. */
 	if (!node->epoch)
@@ -260,7 +275,9 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 		ina_round_fail_incomplete(node, blame);
 	ina_member_count(node);
 	node->generation++;
-	node->change = *blame;
+	/* That a worker left is not forgotten until the parent has heard it. */
+	if (node->welcomed || node->change.reason != INA_REASON_LEFT)
+		node->change = *blame;
 	node->welcomed = false;
 	node->send_join = !node->root;
 	/* Who went needs nothing any more. */
@@ -334,7 +351,7 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 			blame.reason = INA_REASON_LEFT;
 		child->restarted = false;
 	}
-	if (!was && !child->workers)
+	if (!was && !child->workers && blame.reason != INA_REASON_LEFT)
 		return;
 	ina_event_send(node->net, &(struct ina_event){
 			.type = child->workers ? INA_EVENT_TYPE_CHILD_JOINED :
@@ -498,18 +515,14 @@ static bool ina_member_catch_up(struct ina_node *node,
 		.reason = other ? INA_REASON_ROOT_LOST : INA_REASON_EXCLUDED,
 		.detail = { node->base, node->base >> 32 },
 	};
-	bool settled = true;
 	int i;
 
 	if (other)
 		ina_round_fail_all(node, &blame);
-	for (i = 0; i < node->nworkers; i++) {
-		if (!node->workers[i])
-			continue;
-		ina_worker_give_up(node->workers[i], 0, below, &blame);
-		settled &= ina_worker_settled(node->workers[i], below);
-	}
-	return settled;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_give_up(node->workers[i], 0, below, &blame);
+	return ina_member_settled(node, below);
 }
 
 /**
@@ -531,6 +544,7 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 		.base = be64_to_cpu(epoch->base),
 		.over.final = be32_to_cpu(epoch->final),
 		.over.failed = be32_to_cpu(epoch->failed),
+		.over.left = be32_to_cpu(epoch->left),
 	};
 
 	spin_lock_bh(&node->lock);
@@ -594,6 +608,11 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	    acked <= node->base + node->job->config.depth) {
 		child->acked = acked;
 		ina_round_advance(node);
+	}
+	/* It may believe to be complete: another state would make it join. */
+	if (!child->workers) {
+		child->welcome = true;
+		ina_node_kick(node);
 	}
 	if (news) {
 		ina_round_redistribute(node, child - node->children);

@@ -95,10 +95,12 @@ struct ina_blame {
  * struct ina_over - rounds of the window that are not summed any more
  * @final: bit i: round base + i is complete at the root
  * @failed: bit i: round base + i has failed
+ * @left: bit i: it has because a worker left
  */
 struct ina_over {
 	u32 final;
 	u32 failed;
+	u32 left;
 };
 
 /**

@@ -176,6 +176,8 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		return entry;
 	}
 	WRITE_ONCE(entry->length, 0);
+	if (!ina_round_is_kept(node, tag))
+		WRITE_ONCE(entry->kept, 0);
 	/* Leave those above, who know more, the time to name the culprit. */
 	if (!node->nchildren && !node->root)
 		ms += ms / 4 + 1;
@@ -275,8 +277,8 @@ unlock:
 	spin_unlock_bh(&node->lock);
 }
 
-/* One more result is held; the last completes the round. */
-static void ina_round_hold(struct ina_node *node, const struct ina_part *part,
+/* One more result is held. Return: whether it is the last. */
+static bool ina_round_hold(struct ina_node *node, const struct ina_part *part,
 			   u32 length)
 {
 	struct ina_round *entry = ina_round_entry(node, part->tag.round);
@@ -286,15 +288,14 @@ static void ina_round_hold(struct ina_node *node, const struct ina_part *part,
 	do {
 		if (!ina_round_key_match(old, &part->tag) ||
 		    (old & INA_PROGRESS_FAILED))
-			return;
+			return false;
 		new = old + 1;
 		if (part->flags & INA_F_OVERFLOW)
 			new |= INA_PROGRESS_OVERFLOW;
 	} while (!atomic64_try_cmpxchg(&entry->progress, (s64 *)&old, new));
 
-	if ((new & INA_PROGRESS_HELD) ==
-	    ina_wire_frags(length, node->job->config.fragment))
-		ina_round_complete(node, &part->tag);
+	return (new & INA_PROGRESS_HELD) ==
+	       ina_wire_frags(length, node->job->config.fragment);
 }
 
 /* The root has a sum over its whole tree: publish it if it counts right. */
@@ -306,6 +307,7 @@ static void ina_round_publish(struct ina_node *node,
 		.reason = INA_REASON_COUNT,
 		.detail = { part->workers, READ_ONCE(node->members) },
 	};
+	bool last;
 
 	if (part->workers != READ_ONCE(node->members) ||
 	    part->token != READ_ONCE(node->token)) {
@@ -313,11 +315,13 @@ static void ina_round_publish(struct ina_node *node,
 		ina_round_fail(node, &part->tag, &blame);
 		return;
 	}
+	/* Held before it can be sent: a round nobody lacks a part of is final. */
+	last = ina_round_hold(node, part, length);
 	if (!ina_slot_publish(slot, &part->tag))
 		return;
-	/* Held before it is sent: a round nobody lacks a part of is final. */
-	ina_round_hold(node, part, length);
 	ina_tx_queue(node, id, INA_SLOT_DOWN);
+	if (last)
+		ina_round_complete(node, &part->tag);
 }
 
 /**
@@ -420,8 +424,9 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 				node->contributors, ina_node_sums(node, id),
 				src, ina_wire_count(length, fragment, frag))) {
 	case INA_SLOT_FULL:
-		ina_round_hold(node, part, length);
 		ina_tx_queue(node, id, INA_SLOT_DOWN);
+		if (ina_round_hold(node, part, length))
+			ina_round_complete(node, &part->tag);
 		return 0;
 	case INA_SLOT_DUPLICATE:
 		return INA_STAT_DROP_DUPLICATE;
@@ -628,7 +633,10 @@ struct ina_over ina_round_over(struct ina_node *node, bool kept)
 			continue;
 		if (entry->failed)
 			over.failed |= BIT(i);
-		else if (kept ? !!entry->kept : ina_round_is_whole(entry))
+		if (entry->failed && entry->blame.reason == INA_REASON_LEFT)
+			over.left |= BIT(i);
+		if (!entry->failed && (kept ? ina_round_is_kept(node, &entry->tag) :
+				ina_round_is_whole(entry)))
 			over.final |= BIT(i);
 	}
 	return over;
@@ -657,6 +665,8 @@ void ina_round_forget(struct ina_node *node)
 static void ina_round_again(struct ina_node *node, struct ina_round *entry,
 			    u64 round)
 {
+	struct ina_tag tag = { .era = node->era, .round = round };
+	int i;
 	bool mine = entry->tag.round == round && entry->tag.era;
 
 	WRITE_ONCE(entry->kept, 0);
@@ -668,8 +678,16 @@ static void ina_round_again(struct ina_node *node, struct ina_round *entry,
 		return;
 	}
 	entry->again |= mine;
+	entry->tell_up = false;
+	entry->tell_down = false;
+	entry->reported = false;
 	entry->tag = (struct ina_tag){ .round = round };
 	atomic64_set(&entry->progress, 0);
+	/* Whoever waits for it has its deadline. */
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] &&
+		    ina_worker_is_active(node->workers[i], round))
+			ina_round_claim(node, &tag, 0);
 }
 
 /* A final round: keep what is surely its result, else wait for all of it. */
@@ -680,7 +698,10 @@ static void ina_round_keep(struct ina_node *node, struct ina_round *entry,
 	bool same = entry->tag.round == round, mine = same && entry->tag.era;
 	u32 members = same ? entry->members : 0, token = same ? entry->token : 0;
 
-	if (mine && (entry->complete || entry->kept ||
+	entry->tell_up = false;
+	entry->tell_down = false;
+	entry->reported = false;
+	if (mine && (entry->complete || ina_round_is_kept(node, &entry->tag) ||
 		     (seamless && entry->tag.era == node->era - 1))) {
 		WRITE_ONCE(entry->kept, (u64)entry->tag.era << 32 | (u32)round);
 		return;
@@ -696,9 +717,11 @@ static void ina_round_keep(struct ina_node *node, struct ina_round *entry,
 
 /* A round that had failed before the epoch, whether this node knew or not. */
 static void ina_round_stay_failed(struct ina_node *node,
-				  struct ina_round *entry, u64 round)
+				  struct ina_round *entry, u64 round, bool left)
 {
-	struct ina_blame blame = { .reason = INA_REASON_LEFT };
+	struct ina_blame blame = {
+		.reason = left ? INA_REASON_LEFT : INA_REASON_EXCLUDED,
+	};
 	struct ina_tag tag = { .era = node->era, .round = round };
 
 	ina_round_again(node, entry, round);
@@ -729,7 +752,8 @@ void ina_round_epoch(struct ina_node *node, const struct ina_over *over,
 		if (over->final & BIT(i))
 			ina_round_keep(node, entry, round, seamless);
 		else if (over->failed & BIT(i))
-			ina_round_stay_failed(node, entry, round);
+			ina_round_stay_failed(node, entry, round,
+					      over->left & BIT(i));
 		else
 			ina_round_again(node, entry, round);
 	}
@@ -801,6 +825,43 @@ u64 ina_round_lowest(const struct ina_node *node)
 	return lowest;
 }
 
+/* The first round that is not acknowledged and has not failed. */
+static u64 ina_round_unfailed(struct ina_node *node)
+{
+	const struct ina_round *entry;
+	u64 round;
+
+	for (round = node->acked;; round++) {
+		entry = ina_round_entry(node, round);
+		if (entry->tag.round != round || !entry->failed ||
+		    !ina_round_is_live(node, entry))
+			return round;
+	}
+}
+
+/**
+ * ina_round_untold() - is there a failed round of which somebody does not know
+ * @node: the node; its lock is held
+ * @entry: a round
+ *
+ * Return: true if so.
+ */
+bool ina_round_untold(const struct ina_node *node,
+		      const struct ina_round *entry)
+{
+	u16 i;
+
+	if (!ina_round_is_live(node, entry) || entry->complete ||
+	    !(entry->failed || entry->reported))
+		return false;
+	if (!node->root && !entry->heard)
+		return true;
+	for (i = 0; i < node->nchildren; i++)
+		if (node->children[i].acked <= entry->tag.round)
+			return true;
+	return false;
+}
+
 /**
  * ina_round_advance() - somebody acknowledged: move the window if all have
  * @node: the node; its lock is held
@@ -811,13 +872,13 @@ void ina_round_advance(struct ina_node *node)
 	int i;
 
 	lockdep_assert_held(&node->lock);
-	/* Between epochs nobody may be left to need anything. */
-	if (lowest == U64_MAX && !node->root && !node->open && node->epoch)
-		lowest = node->base + node->job->config.depth;
+	/*
+	 * Between epochs somebody may be on its way to another parent who needs a
+	 * round: only what has failed is passed.
+	 */
+	if (!node->open)
+		lowest = min(lowest, ina_round_unfailed(node));
 	if (lowest == U64_MAX || lowest <= node->acked)
-		return;
-	/* Between epochs somebody may be on its way who needs a round. */
-	if (node->root && !node->open)
 		return;
 	node->acked = lowest;
 	if (!node->root) {

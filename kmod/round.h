@@ -37,6 +37,8 @@ void ina_round_epoch(struct ina_node *node, const struct ina_over *over,
 		     bool seamless);
 struct ina_over ina_round_over(struct ina_node *node, bool kept);
 void ina_round_redistribute(struct ina_node *node, u16 index);
+bool ina_round_untold(const struct ina_node *node,
+		      const struct ina_round *entry);
 bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
 		      u32 *length);
 u32 ina_round_held(const struct ina_round *round);

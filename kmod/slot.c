@@ -83,7 +83,8 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
 	spin_lock_bh(&slot->lock);
 	if (!ina_slot_owns(slot, &part->tag, contributors)) {
 		verdict = INA_SLOT_STALE;
-	} else if (test_bit(part->contributor, slot->seen)) {
+	} else if (slot->state == INA_SLOT_RESULT ||
+		   test_bit(part->contributor, slot->seen)) {
 		verdict = INA_SLOT_DUPLICATE;
 	} else {
 		ina_slot_take(slot, part, slot->missing == contributors, acc,

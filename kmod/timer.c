@@ -55,6 +55,7 @@ static bool ina_timer_expired(struct ina_node *node, u32 i,
 	*frags = entry->frags;
 	expired = ina_round_is_live(node, entry) &&
 		  !entry->failed && !entry->complete &&
+		  !(tag->round < node->acked && ina_round_is_kept(node, tag)) &&
 		  time_after_eq(jiffies, entry->deadline);
 	spin_unlock_bh(&node->lock);
 	return expired;
@@ -114,14 +115,14 @@ static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
 {
 	struct ina_timer_hop arg = { .node = node, .child = child };
 	struct ina_peer *peer = child ? &child->peer : &node->parent;
-	bool answer, silent, busy;
+	bool answer, silent, credit, busy;
 
-	busy = ina_hop_ask(&peer->hop, ina_timer_needed, &arg, &silent);
+	busy = ina_hop_ask(&peer->hop, ina_timer_needed, &arg, &silent,
+			   &credit);
 	busy |= ina_hop_check(&peer->hop, &answer);
 	if (silent)
 		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
-	/* Numbers that need no answer any more are credit. */
-	if (!ina_hop_is_empty(&peer->hop))
+	if (credit)
 		ina_tx_ready(node, child ? child - node->children :
 					   INA_INDEX_NONE);
 	return busy;
@@ -133,8 +134,8 @@ static bool ina_timer_hops(struct ina_node *node)
 	bool busy = false;
 	u16 i;
 
-	/* Pairs with the release in ina_node_alloc(). */
-	if (!smp_load_acquire(&node->usable))
+	/* The memory of the hops stays from the first epoch on. */
+	if (!ina_member_epoch_era(node))
 		return false;
 	if (!node->root)
 		busy |= ina_timer_hop(node, NULL);
@@ -145,7 +146,7 @@ static bool ina_timer_hops(struct ina_node *node)
 	return busy;
 }
 
-/* Is a round running? */
+/* Is a round running, or has one failed that somebody does not know of? */
 static bool ina_timer_running(const struct ina_node *node)
 {
 	const struct ina_round *entry;
@@ -153,8 +154,8 @@ static bool ina_timer_running(const struct ina_node *node)
 
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
-		if (ina_round_is_live(node, entry) && !entry->failed &&
-		    !entry->complete)
+		if ((ina_round_is_live(node, entry) && !entry->failed &&
+		     !entry->complete) || ina_round_untold(node, entry))
 			return true;
 	}
 	return false;

@@ -400,8 +400,13 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 		return -ENOMEM;
 	if (!ina_slot_emit(ina_node_slot(node, id), way, &part,
 			   skb->data + sizeof(struct ina_hdr),
-			   ina_node_sums(node, id), pkt.count) ||
-	    !ina_hop_stamp(&peer->hop, pkt.epoch, id, &pkt.seq)) {
+			   ina_node_sums(node, id), pkt.count)) {
+		kfree_skb(skb);
+		return 0;
+	}
+	if (!ina_hop_stamp(&peer->hop, pkt.epoch, id, &pkt.seq)) {
+		/* The clock took the credit, or the epoch is over: look again. */
+		ina_hop_queue(&peer->hop, id);
 		kfree_skb(skb);
 		return 0;
 	}
@@ -518,6 +523,7 @@ void ina_tx_run(struct ina_node *node, int budget)
 {
 	struct ina_tx *tx = &node->tx;
 	enum ina_tx_stop stop;
+	int before = budget;
 
 	do {
 		local_bh_disable();
@@ -535,7 +541,9 @@ void ina_tx_run(struct ina_node *node, int budget)
 	} while (ina_tx_again(node, stop));
 	if (stop == INA_TX_SPENT)
 		ina_node_kick(node);
-	ina_node_tick_in(node, INA_HOP_ASK_MS);
+	/* Somebody has to look whether it arrives. */
+	if (budget != before)
+		ina_node_tick_in(node, INA_HOP_ASK_MS);
 }
 
 /**

@@ -62,7 +62,7 @@ static void body_size__types(struct kunit *test)
 {
 	static const unsigned int size[] = {
 		[INA_TYPE_JOIN] = 56, [INA_TYPE_WELCOME] = 16,
-		[INA_TYPE_EPOCH] = 48, [INA_TYPE_ACK] = 16,
+		[INA_TYPE_EPOCH] = 56, [INA_TYPE_ACK] = 16,
 		[INA_TYPE_DATA] = 36, [INA_TYPE_RESULT] = 36,
 		[INA_TYPE_FAIL] = 28, [INA_TYPE_DONE] = 4,
 		[INA_TYPE_GROUP_NACK] = 2, [INA_TYPE_MAX] = 0,

@@ -94,7 +94,7 @@ void ina_worker_skip(struct ina_worker *worker, bool fresh)
 		if (entry->tag.round != worker->next ||
 		    !ina_round_is_live(node, entry))
 			break;
-		if (!entry->kept &&
+		if (!ina_round_is_kept(node, &entry->tag) &&
 		    !(entry->failed &&
 		      (fresh || entry->blame.reason == INA_REASON_LEFT)))
 			break;
@@ -108,12 +108,20 @@ void ina_worker_skip(struct ina_worker *worker, bool fresh)
  * @worker: who; the node's lock is held
  * @below: of the rounds below this one
  *
- * Return: true if so.
+ * Return: true if so: nobody else writes there, or they have been read.
  */
 bool ina_worker_settled(const struct ina_worker *worker, u64 below)
 {
-	return worker->node->contributors == 1 ||
-	       worker->acked >= min(worker->next, below);
+	const struct ina_ctl_round *c = worker->ctl->rounds;
+	u32 i;
+
+	if (worker->node->contributors == 1)
+		return true;
+	for (i = 0; i < worker->node->job->config.depth; i++)
+		if (c[i].state == INA_ROUND_DONE &&
+		    c[i].round >= worker->released && c[i].round < below)
+			return false;
+	return true;
 }
 
 /**
@@ -391,6 +399,8 @@ static bool ina_worker_again(struct ina_worker *worker, u64 round,
 	if (!node->open || !ina_worker_is_active(worker, round))
 		return false;
 	*tag = (struct ina_tag){ .era = node->era, .round = round };
+	if (ina_round_is_kept(node, tag))
+		return false;
 	*length = ina_worker_round(worker, round)->length;
 	entry = ina_round_claim(node, tag, *length);
 	if (PTR_ERR_OR_ZERO(entry) == -EMSGSIZE) {

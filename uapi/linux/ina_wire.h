@@ -136,6 +136,8 @@ struct ina_welcome_hdr {
  * @generation: of the child, from its JOIN
  * @final: bit i: round base + i is complete at the root and is not summed again
  * @failed: bit i: round base + i has failed
+ * @left: bit i: it has because a worker left
+ * @pad: 0
  */
 struct ina_epoch_hdr {
 	__be64	instance;
@@ -147,6 +149,8 @@ struct ina_epoch_hdr {
 	__be32	generation;
 	__be32	final;
 	__be32	failed;
+	__be32	left;
+	__be32	pad;
 };
 
 /**
