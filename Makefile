@@ -91,6 +91,6 @@ help:
 	@echo "make test          every test in VMs; T=name picks one"
 	@echo "                   KERNELS=\"6.1 6.12 7.2\" builds and tests on each of these"
 	@echo "make test-cross    KUnit on the other architecture"
-	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML"
+	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML, protocol model"
 	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="
 	@echo "make clean         remove what was built; distclean also removes the cached kernels"

@@ -155,6 +155,35 @@ static void root__keeps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_round_over(node, true).final, 0);
 }
 
+/* The entry of a kept round goes to another one, which is not kept. */
+static void root__reuses(struct kunit *test)
+{
+	struct ina_node *node = epoch_test_root(test);
+
+	epoch_test_sum(test, node, 0, EPOCH_TEST_FRAGS);
+	epoch_test_restart(node, 1000);
+	ina_test_ack(node, 0, node->epoch, 1);
+	ina_test_ack(node, 1, node->epoch, 1);
+	KUNIT_ASSERT_EQ(test, node->base, 1ULL);
+	epoch_test_sum(test, node, INA_TEST_DEPTH, 1);
+	KUNIT_EXPECT_EQ(test, epoch_test_entry(node, 0)->kept, 0ULL);
+	KUNIT_EXPECT_EQ(test, ina_round_over(node, true).final, 0);
+}
+
+/* A result is not overwritten by a contribution that comes after it. */
+static void inner__result_stays(struct kunit *test)
+{
+	struct ina_node *node = epoch_test_inner(test);
+	u32 id;
+
+	epoch_test_announce(node, 12, INA_TEST_ROOT, 0, BIT(0), 0);
+	KUNIT_ASSERT_EQ(test, epoch_test_result(node, 0, 1, 3), 0);
+	id = ina_node_slot_id(node, 0, 1);
+	KUNIT_EXPECT_EQ(test, epoch_test_add(node, 0, 1, 0, node->era),
+			INA_STAT_DROP_DUPLICATE);
+	KUNIT_EXPECT_EQ(test, ina_node_sums(node, id)[0], 6);
+}
+
 /* Who has heard the epoch is sent what it lacks of final rounds. */
 static void root__redistributes(struct kunit *test)
 {
@@ -263,10 +292,12 @@ static void epoch_test_exit(struct kunit *test)
 static struct kunit_case epoch_test_cases[] = {
 	KUNIT_CASE(root__sorts),
 	KUNIT_CASE(root__keeps),
+	KUNIT_CASE(root__reuses),
 	KUNIT_CASE(root__redistributes),
 	KUNIT_CASE(inner__keeps_part),
 	KUNIT_CASE(inner__missed_an_epoch),
 	KUNIT_CASE(inner__final_is_news),
+	KUNIT_CASE(inner__result_stays),
 	KUNIT_CASE(inner__failed_is_news),
 	KUNIT_CASE(inner__other_root),
 	{}

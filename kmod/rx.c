@@ -73,8 +73,11 @@ static int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
 	*child = &node->children[pkt->index];
 	if (READ_ONCE((*child)->workers))
 		return 0;
-	/* Who is leaving may still tell what it holds. */
+	/* Who is leaving may still tell what it holds, */
 	if (pkt->type == INA_TYPE_ACK && READ_ONCE((*child)->instance))
+		return 0;
+	/* and what it lacks: others below may need the results of this epoch. */
+	if (ina_wire_is_hop(pkt->type) && READ_ONCE((*child)->acked) != U64_MAX)
 		return 0;
 	ina_member_stranger(node, *child);
 	return INA_STAT_DROP_EPOCH;

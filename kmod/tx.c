@@ -349,7 +349,8 @@ void ina_tx_queue(struct ina_node *node, u32 slot, u8 way)
 		return;
 	}
 	for (i = 0; i < node->nchildren; i++) {
-		if (!READ_ONCE(node->children[i].workers))
+		/* Not in this epoch. One that is leaving may still need it. */
+		if (READ_ONCE(node->children[i].acked) == U64_MAX)
 			continue;
 		ina_hop_queue(&node->children[i].peer.hop, slot);
 		ina_tx_ready(node, i);

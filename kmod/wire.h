@@ -45,6 +45,18 @@ struct ina_pkt {
 	const void *body;
 };
 
+/**
+ * ina_wire_is_hop() - is it about the packets of a hop
+ * @type: enum ina_type
+ *
+ * Return: true if so.
+ */
+static inline bool ina_wire_is_hop(u8 type)
+{
+	return type == INA_TYPE_DONE || type == INA_TYPE_GROUP_OK ||
+	       type == INA_TYPE_GROUP_NACK;
+}
+
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		   struct ina_pkt *pkt);
 void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt);

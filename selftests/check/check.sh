@@ -11,7 +11,7 @@ set -euo pipefail
 vm=$INA_TOP/selftests/vm
 check=$INA_TOP/selftests/check
 out=$INA_BUILD/check
-names=(checkpatch sparse w1 kerneldoc shellcheck cppcheck yaml)
+names=(checkpatch sparse w1 kerneldoc shellcheck cppcheck yaml model)
 
 # check_files DIR... -- NAME...: the files of these folders with these names.
 check_files()
@@ -103,6 +103,11 @@ check_yaml()
 	for f in uapi/linux/ina.h kmod/netlink_gen.c kmod/netlink_gen.h; do
 		diff -u "$f" "$out/yaml/$f" || return
 	done
+}
+
+check_model()
+{
+	selftests/model/model.sh
 }
 
 (($# == 0)) || names=("$@")

@@ -19,7 +19,7 @@ packages_list()
 	amd64) echo qemu-system-x86 ;;
 	arm64) echo qemu-system-arm ;;
 	esac
-	[[ ${1:-} != check ]] || echo sparse shellcheck cppcheck
+	[[ ${1:-} != check ]] || echo sparse shellcheck cppcheck spin
 	[[ ${1:-} != cross ]] || packages_cross
 }
 
