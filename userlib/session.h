@@ -25,7 +25,6 @@
  * @result: result arrays
  * @synced: @cursor is set: an epoch was seen open
  * @cursor: the round after the last one submitted: where this worker is
- * @epoch: epoch to which @cursor belongs
  * @released: first round not released; equals @cursor if all are
  * @taken: a buffer was handed out and not submitted
  * @taken_round: the round of that buffer

@@ -37,8 +37,11 @@ check_checkpatch()
 	local src rc=0
 	local -a files options=(--strict --no-tree --no-summary --terse --showfile -f)
 	src=$(kernel_source)
-	mapfile -t files < <(check_files kmod uapi -- '*.c' '*.h' | grep -v '^kmod/compat/')
+	mapfile -t files < <(check_files kmod uapi -- '*.c' '*.h' | grep -v '^kmod/compat/\|^kmod/trace.h')
 	"$src/scripts/checkpatch.pl" "${options[@]}" "${files[@]}" || rc=1
+	# Tracepoints have a form of their own.
+	"$src/scripts/checkpatch.pl" --ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT \
+		"${options[@]}" kmod/trace.h || rc=1
 	# Telling versions apart is what the shadow headers are for.
 	mapfile -t files < <(check_files kmod/compat -- '*.h')
 	((!${#files[@]})) ||
