@@ -15,21 +15,28 @@
 load
 ns_add m
 ip link set lo up
-inaconf job add 7 capacity 5000 depth 2
-inaconf job add 8 capacity 5000 depth 2 deadline 600000
 inaconf job add 9 capacity 5000
-inaconf job add 10 capacity 5000 deadline 200
-inaconf tree set job 7 workers 1
-inaconf tree set job 8 workers 2
-inaconf tree set job 10 workers 2
+
+# node JOB WORKERS: a job whose node has seen no round.
+declare -A settings=([7]="depth 2" [8]="depth 2 deadline 600000" [10]="deadline 200")
+node()
+{
+	inaconf job del "$1" 2>/dev/null
+	# shellcheck disable=SC2086 # words
+	inaconf job add "$1" capacity 5000 ${settings[$1]} &&
+		inaconf tree set job "$1" workers "$2"
+}
+
+node 7 1
+node 8 2
+node 10 2
 
 # fresh JOB WORKERS STEP...: attach to a node that has seen no round.
 fresh()
 {
 	local id=$1 workers=$2
 	shift 2
-	inaconf tree set job "$id" workers "$workers" &&
-		devtest "attach $id" "$@"
+	node "$id" "$workers" && devtest "attach $id" "$@"
 }
 
 # shows JOB FIELD VALUE: what the kernel says of a job.
@@ -222,12 +229,12 @@ ok "the child still has the file open" kill -0 "$(said first child)"
 ok "its place can be taken" fresh 7 1 "wait open 5000" "submit 0 10" "wait 0 5000"
 ok "the module cannot be removed while a file is open" bash -c '! rmmod ina_agg'
 kill -9 "$(said first child)"
-inaconf tree set job 8 workers 2
+node 8 2
 hold second "attach 8" "use 1" "attach 8" "${map_all[@]}" "wait open 5000" "submit 0 10"
 kill -9 "$held"
 ok "a worker killed in a round leaves" wait_for 5 shows 8 attached 0
 ok "the memory of a job without workers is that of its node" bash -c \
-	"[[ \$(nlclient job-get id=7 | sed -n s/^memory=//p) -le 65536 ]]"
+	"[[ \$(nlclient job-get id=7 | sed -n s/^memory=//p) -le 98304 ]]"
 on m inaconf job add 7 capacity 5000
 on m inaconf tree set job 7 workers 1
 prefix=(ip netns exec "$(ns m)")

@@ -43,6 +43,8 @@ ok "root without its capabilities is its owner and can" \
 # As the rule does: KERNEL=="ina", GROUP="ina", MODE="0660".
 chgrp $group /dev/ina
 chmod 0660 /dev/ina
+on n inaconf job del 7
+on n inaconf job add 7 capacity 1000
 on n inaconf tree set job 7 workers 1
 ok "a member of the group can take part in a round" as 65534 $group "${round[@]}" \
 	"submit 0 10" "wait 0 5000" "result 0 10 5"
