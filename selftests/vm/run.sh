@@ -206,7 +206,15 @@ start=$SECONDS shown=0
 trap run_end_vm EXIT
 run_boot
 reason='the VM ended before its tests did'
-run_wait || true
+# An emulated CPU may get stuck before any of our code has run.
+if ! run_wait && [[ ! -e $results/started ]]; then
+	say "$reason: once more"
+	run_end_vm
+	start=$SECONDS
+	run_boot
+	reason='the VM ended before its tests did'
+	run_wait || true
+fi
 run_end_vm
 run_complete
 [[ $quiet || $live ]] || say "results: ${results#"$INA_TOP/"}, $((SECONDS - start)) s"
