@@ -147,6 +147,9 @@ run_wait()
 		elif [[ ! $booted ]] && ((SECONDS - start >= boot_timeout)); then
 			reason="the VM did not boot in $boot_timeout s"
 			return 1
+		elif [[ ! $booted ]] && (($(date +%s) - $(stat -c %Y "$results/console.log") >= 120)); then
+			reason="the VM was silent for 120 s while it booted"
+			return 1
 		fi
 		if [[ ! $quiet && ! $live ]] && ((SECONDS - last >= 60)); then
 			say "$(printf '%4d s  ... %s' $((SECONDS - start)) "$(cat "$results/running" 2>/dev/null)")"
@@ -206,15 +209,18 @@ start=$SECONDS shown=0
 trap run_end_vm EXIT
 run_boot
 reason='the VM ended before its tests did'
-# An emulated CPU may get stuck before any of our code has run.
-if ! run_wait && [[ ! -e $results/started ]]; then
-	say "$reason: once more"
-	run_end_vm
-	start=$SECONDS
-	run_boot
-	reason='the VM ended before its tests did'
-	run_wait || true
-fi
+# An emulated CPU that finds no clock may get stuck before any of our code has run.
+for again in 1 1 ''; do
+	run_wait || [[ -e $results/started || ! $again ]] || {
+		say "$reason: once more"
+		run_end_vm
+		start=$SECONDS
+		run_boot
+		reason='the VM ended before its tests did'
+		continue
+	}
+	break
+done
 run_end_vm
 run_complete
 [[ $quiet || $live ]] || say "results: ${results#"$INA_TOP/"}, $((SECONDS - start)) s"
