@@ -88,7 +88,7 @@ host_add w0 10.0.0.11/24
 leaves_add leaves 10.0.0.2 root 10.1.0.0/16
 on root inaconf dev add eth0
 on w0 inaconf dev add eth0
-spawn root events inaconf monitor
+monitor root events
 root_of root 7 3 capacity 2000
 
 ok "a forged configuration is refused by name" says '^refused hash$' leaves 1 --hash 0x1234

@@ -151,6 +151,20 @@ spawn()
 	_pids+=($!)
 }
 
+# monitor NAME LOG: events of a namespace go there from when this returns.
+monitor()
+{
+	spawn "$1" "$2" inaconf monitor
+	wait_for 10 _listens "$1" "$2"
+}
+
+_listens()
+{
+	on "$1" inaconf job add 4294967295 capacity 1
+	on "$1" inaconf job del 4294967295
+	[[ -s $_dir/$2 ]]
+}
+
 log()
 {
 	cat "$_dir/$1"

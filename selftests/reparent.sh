@@ -113,7 +113,7 @@ tree w0 a0
 tree w1 a0
 tree w2 a1
 tree w3 root
-spawn root events inaconf monitor
+monitor root events
 for i in 0 1 2 3; do
 	run w$i $i
 done

@@ -195,11 +195,7 @@ rm -rf "$results"
 mkdir -p "$results"
 : >"$results/verdict"
 : >"$results/live.log"
-# Runs side by side do not build side by side.
-exec 9>"$INA_BUILD/run.lock"
-flock 9
 run_build
-exec 9>&-
 run_conf
 [[ $timeout ]] || timeout=$("$here/tests.sh" timeout "$kind" "${tests[@]}")
 

@@ -55,11 +55,10 @@ test_warnings()
 }
 
 # The debug kernel, in two boots: kmemleak makes it 2.5 times slower, so it only
-# watches the unit tests and those in which the most comes and goes. Both wait
-# more than they compute, so they run side by side.
+# watches the unit tests and those in which the most comes and goes.
 test_debug()
 {
-	local name log=$INA_BUILD/log/leak.log
+	local name
 	local -a leak=() rest=()
 	for name; do
 		case $name in
@@ -67,17 +66,8 @@ test_debug()
 		*) rest+=("$name") ;;
 		esac
 	done
-	if ((${#leak[@]} && ${#rest[@]})); then
-		say "boot debug for leaks, in the background: ${leak[*]}"
-		test_boot leak --kernel debug --size small "${leak[@]}" >"$log" 2>&1 &
-	elif ((${#leak[@]})); then
-		test_boot leak --kernel debug --size small "${leak[@]}"
-	fi
+	((!${#leak[@]})) || test_boot leak --kernel debug --size small "${leak[@]}"
 	((!${#rest[@]})) || test_boot debug --kernel debug --size small --append kmemleak=off "${rest[@]}"
-	if ((${#leak[@]} && ${#rest[@]})); then
-		wait
-		cat "$log"
-	fi
 }
 
 test_default()
