@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "event.h"
+#include "fail.h"
 #include "member.h"
 #include "net.h"
 #include "round.h"
@@ -168,7 +169,7 @@ static void ina_worker_abandon(struct ina_worker *worker)
 		    !ina_round_is_live(node, entry))
 			continue;
 		if (node->root) {
-			ina_round_fail_locked(node, &entry->tag, &blame);
+			ina_fail_round_locked(node, &entry->tag, &blame);
 		} else {
 			entry->blame = blame;
 			entry->tell_up = true;

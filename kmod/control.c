@@ -8,8 +8,8 @@
 #include <linux/jiffies.h>
 
 #include "control.h"
+#include "epoch.h"
 #include "member.h"
-#include "round.h"
 #include "tx.h"
 #include "wire.h"
 
@@ -88,7 +88,7 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 				   struct ina_control *c)
 {
 	struct ina_child *child = &node->children[index];
-	struct ina_over over = ina_round_over(node, true);
+	struct ina_over over = ina_epoch_over(node, true);
 
 	c->pkt.type = INA_TYPE_EPOCH;
 	c->pkt.seq = child->announced++;

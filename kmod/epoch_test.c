@@ -3,6 +3,8 @@
  * What becomes of rounds at a new epoch: final ones are kept, failed ones stay
  * failed, the others are summed again; another root knows of none.
  */
+#include "epoch.h"
+#include "fail.h"
 #include "round.h"
 #include "test.h"
 
@@ -115,11 +117,11 @@ static void root__sorts(struct kunit *test)
 
 	epoch_test_sum(test, node, 0, EPOCH_TEST_FRAGS);
 	epoch_test_sum(test, node, 1, 1);
-	ina_round_fail(node, &tag, &blame);
+	ina_fail_round(node, &tag, &blame);
 	epoch_test_restart(node, 1000);
 	KUNIT_ASSERT_TRUE(test, node->open);
 	KUNIT_EXPECT_EQ(test, node->era, era + 1);
-	over = ina_round_over(node, true);
+	over = ina_epoch_over(node, true);
 	KUNIT_EXPECT_EQ(test, over.final, BIT(0));
 	KUNIT_EXPECT_EQ(test, over.failed, BIT(2));
 	KUNIT_EXPECT_EQ(test, ina_round_tag(node, node->era, 0).era, era);
@@ -145,14 +147,14 @@ static void root__keeps(struct kunit *test)
 	epoch_test_sum(test, node, 0, EPOCH_TEST_FRAGS);
 	for (i = 0; i < 5; i++) {
 		epoch_test_restart(node, 1000 + i);
-		KUNIT_EXPECT_EQ(test, ina_round_over(node, true).final, BIT(0));
+		KUNIT_EXPECT_EQ(test, ina_epoch_over(node, true).final, BIT(0));
 		KUNIT_EXPECT_EQ(test, ina_round_tag(node, node->era, 0).era,
 				era);
 	}
 	ina_test_ack(node, 0, node->epoch, 1);
 	ina_test_ack(node, 1, node->epoch, 1);
 	KUNIT_EXPECT_EQ(test, node->base, 1ULL);
-	KUNIT_EXPECT_EQ(test, ina_round_over(node, true).final, 0);
+	KUNIT_EXPECT_EQ(test, ina_epoch_over(node, true).final, 0);
 }
 
 /* The entry of a kept round goes to another one, which is not kept. */
@@ -167,7 +169,7 @@ static void root__reuses(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, node->base, 1ULL);
 	epoch_test_sum(test, node, INA_TEST_DEPTH, 1);
 	KUNIT_EXPECT_EQ(test, epoch_test_entry(node, 0)->kept, 0ULL);
-	KUNIT_EXPECT_EQ(test, ina_round_over(node, true).final, 0);
+	KUNIT_EXPECT_EQ(test, ina_epoch_over(node, true).final, 0);
 }
 
 /* A result is not overwritten by a contribution that comes after it. */
@@ -260,7 +262,7 @@ static void inner__failed_is_news(struct kunit *test)
 	epoch_test_announce(node, 11, INA_TEST_ROOT, 0, 0, BIT(1));
 	KUNIT_EXPECT_TRUE(test, epoch_test_entry(node, 1)->failed);
 	KUNIT_EXPECT_NE(test, epoch_test_add(node, 1, 0, 0, node->era), 0);
-	KUNIT_EXPECT_EQ(test, ina_round_over(node, true).failed, BIT(1));
+	KUNIT_EXPECT_EQ(test, ina_epoch_over(node, true).failed, BIT(1));
 }
 
 /* The root is another: nothing it says of rounds is of ours. */

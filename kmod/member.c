@@ -8,27 +8,17 @@
  * packets are sent after it is dropped.
  */
 #include <linux/jiffies.h>
-#include <linux/ktime.h>
 #include <net/ipv6.h>
 
+#include "epoch.h"
 #include "event.h"
+#include "fail.h"
 #include "member.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
 #include "tx.h"
 #include "worker.h"
-
-/**
- * ina_member_is_open() - can rounds run
- * @node: the node; its lock is held
- *
- * Return: whether workers may submit.
- */
-bool ina_member_is_open(const struct ina_node *node)
-{
-	return node->open;
-}
 
 /* Count the subtree: workers and tokens, 0 unless everybody is there. */
 static void ina_member_count(struct ina_node *node)
@@ -48,146 +38,6 @@ static void ina_member_count(struct ina_node *node)
 	}
 	node->subtree = complete ? workers : 0;
 	node->subtree_token = complete ? token : 0;
-}
-
-static void ina_member_announce(struct ina_node *node)
-{
-	int i;
-
-	for (i = 0; i < node->nchildren; i++)
-		node->children[i].announce = true;
-}
-
-/**
- * struct ina_epoch - a membership, as the root announces it
- * @number: of the epoch
- * @members: workers
- * @token: sum of their tokens
- * @base: first round not acknowledged by all
- * @root: instance of the root
- * @over: rounds that are not summed again
- */
-struct ina_epoch {
-	u32 number;
-	u32 members;
-	u32 token;
-	u64 base;
-	u64 root;
-	struct ina_over over;
-};
-
-/* Numbers on all hops start again. */
-static void ina_member_reset_hops(struct ina_node *node, u32 epoch)
-{
-	int i;
-
-	ina_hop_reset(&node->parent.hop, epoch);
-	for (i = 0; i < node->nchildren; i++)
-		ina_hop_reset(&node->children[i].peer.hop, epoch);
-}
-
-/* A child is in a new epoch, if its subtree is there. */
-static void ina_member_enter(struct ina_child *child, u64 base)
-{
-	child->acked = child->workers ? base : U64_MAX;
-	child->epoch_token = child->token;
-}
-
-/*
- * A new epoch under a new era. Of the same root, final rounds are kept and the
- * others summed again; another root starts afresh.
- */
-static void ina_member_open(struct ina_node *node, const struct ina_epoch *e)
-{
-	bool fresh = node->root_id != e->root;
-	bool seamless = e->number == node->epoch + 1;
-	u32 reason;
-	int i;
-
-	lockdep_assert_held(&node->lock);
-	if (fresh)
-		ina_round_forget(node);
-	/* No word of a round is 0: see ina_round.progress. */
-	if (!(++node->era & 0xff))
-		node->era++;
-	node->epoch = e->number;
-	node->root_id = e->root;
-	WRITE_ONCE(node->base, e->base);
-	node->acked = e->base;
-	WRITE_ONCE(node->members, e->members);
-	WRITE_ONCE(node->token, e->token);
-	node->open = true;
-	reason = node->closed.reason;
-	node->closed = (struct ina_blame){};
-	for (i = 0; i < node->nchildren; i++)
-		ina_member_enter(&node->children[i], e->base);
-	if (!fresh)
-		ina_round_epoch(node, &e->over, seamless);
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			ina_worker_epoch(node->workers[i], fresh);
-	/* After all the above: who sees the epoch sees its members. */
-	smp_store_release(&node->epoch_era, (u64)e->number << 32 | node->era);
-	ina_member_announce(node);
-	ina_event_send(node->net, &(struct ina_event){
-			.type = INA_EVENT_TYPE_EPOCH_OPENED,
-			.job = node->job->config.id,
-			.epoch = e->number, .workers = e->members,
-			.has_round = true, .round = e->base,
-			.reason = reason },
-		       "job %u epoch %u opened: %u workers, from round %llu%s%s",
-		       node->job->config.id, e->number, e->members, e->base,
-		       reason ? ", after " : "",
-		       reason ? ina_event_reason(reason) : "");
-	ina_node_restart(node);
-	ina_node_kick(node);
-	/* Nobody below may be left to need anything. */
-	ina_round_advance(node);
-}
-
-/*
- * No epoch is published from here on until ina_member_open() has sorted the
- * rounds: packets of the last one find neither a tag nor a number.
- */
-static void ina_member_withdraw(struct ina_node *node, u32 epoch)
-{
-	lockdep_assert_held(&node->lock);
-	WRITE_ONCE(node->epoch_era, 0);
-	/* Withdrawn before a round changes: pairs with ina_rx_place(). */
-	smp_wmb();
-	/* What was sent under the last epoch was sent; nothing more will be. */
-	ina_member_reset_hops(node, epoch);
-}
-
-/**
- * ina_member_close() - stop taking new rounds
- * @node: the node; its lock is held
- * @blame: why
- *
- * Rounds that run wait for the next epoch.
- */
-void ina_member_close(struct ina_node *node, const struct ina_blame *blame)
-{
-	int i;
-
-	lockdep_assert_held(&node->lock);
-	if (!ina_member_is_open(node))
-		return;
-	/* Members and epoch stay: what is under way may still complete. */
-	node->open = false;
-	node->closed = *blame;
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			ina_worker_state(node->workers[i], INA_CTL_WAITING);
-	ina_member_announce(node);
-	ina_event_send(node->net, &(struct ina_event){
-			.type = INA_EVENT_TYPE_EPOCH_CLOSED,
-			.job = node->job->config.id, .epoch = node->epoch,
-			.reason = blame->reason, .addr = blame->culprit },
-		       "job %u epoch %u closed: %s (%pI6c)",
-		       node->job->config.id, node->epoch,
-		       ina_event_reason(blame->reason), &blame->culprit);
-	ina_node_kick(node);
 }
 
 /**
@@ -223,44 +73,6 @@ u32 ina_member_last_epoch(const struct ina_node *node)
 	return epoch;
 }
 
-/* Have the results of local workers been read whose memory is used again? */
-static bool ina_member_settled(const struct ina_node *node, u64 below)
-{
-	int i;
-
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i] &&
-		    !ina_worker_settled(node->workers[i], below))
-			return false;
-	return true;
-}
-
-/**
- * ina_member_open_try() - open an epoch if the tree is complete
- * @node: the node, of which only a root opens epochs; its lock is held
- */
-void ina_member_open_try(struct ina_node *node)
-{
-	struct ina_epoch e = {
-		.number = ina_member_last_epoch(node) + 1,
-		.members = node->subtree,
-		.token = node->subtree_token,
-		.base = node->epoch ? node->base : ina_member_floor(node),
-		.root = node->instance,
-	};
-
-	lockdep_assert_held(&node->lock);
-	if (!node->root || node->open || !node->subtree ||
-	    !ina_member_settled(node, e.base))
-		return;
-	/* A root that restarts should not repeat its former numbers. */
-	if (!node->epoch)
-		e.number = max_t(u32, ktime_get_real_seconds(), e.number);
-	ina_member_withdraw(node, e.number);
-	e.over = ina_round_over(node, false);
-	ina_member_open(node, &e);
-}
-
 /**
  * ina_member_changed() - a child or worker came or went
  * @node: the node; its lock is held
@@ -269,10 +81,10 @@ void ina_member_open_try(struct ina_node *node)
 void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 {
 	lockdep_assert_held(&node->lock);
-	ina_member_close(node, blame);
+	ina_epoch_close(node, blame);
 	/* The result would lack somebody. */
 	if (node->root && blame->reason == INA_REASON_LEFT)
-		ina_round_fail_incomplete(node, blame);
+		ina_fail_incomplete(node, blame);
 	ina_member_count(node);
 	node->generation++;
 	/* That a worker left is not forgotten until the parent has heard it. */
@@ -282,7 +94,7 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 	node->send_join = !node->root;
 	/* Who went needs nothing any more. */
 	ina_round_advance(node);
-	ina_member_open_try(node);
+	ina_epoch_open_try(node);
 	ina_node_kick(node);
 	ina_node_tick(node);
 }
@@ -420,7 +232,7 @@ static void ina_member_rejoin(struct ina_node *node)
 		.culprit = node->parent.addr,
 	};
 
-	ina_member_close(node, &blame);
+	ina_epoch_close(node, &blame);
 	ina_member_changed(node, &(struct ina_blame){});
 }
 
@@ -495,34 +307,10 @@ static void ina_member_base(struct ina_node *node, u64 base)
 	if (base <= node->base)
 		return;
 	WRITE_ONCE(node->base, base);
-	ina_member_announce(node);
+	ina_epoch_announce(node);
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
 			ina_worker_base(node->workers[i]);
-}
-
-/*
- * Another root knows nothing of our rounds, and the same one may have gone on
- * without us: what we have not finished is lost then, and the rounds to come may
- * use the memory of our results. Return: whether those have all been read.
- */
-static bool ina_member_catch_up(struct ina_node *node,
-				const struct ina_epoch *e)
-{
-	bool other = node->root_id && node->root_id != e->root;
-	u64 below = other ? U64_MAX : e->base;
-	struct ina_blame blame = {
-		.reason = other ? INA_REASON_ROOT_LOST : INA_REASON_EXCLUDED,
-		.detail = { node->base, node->base >> 32 },
-	};
-	int i;
-
-	if (other)
-		ina_round_fail_all(node, &blame);
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			ina_worker_give_up(node->workers[i], 0, below, &blame);
-	return ina_member_settled(node, below);
 }
 
 /**
@@ -563,12 +351,10 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 		goto ack;
 	}
 	/* Closed, or another one: then the closing of ours was lost. */
-	ina_member_close(node, &blame);
+	ina_epoch_close(node, &blame);
 	e.root = be64_to_cpu(epoch->root);
-	if (!e.members || !node->subtree || !ina_member_catch_up(node, &e))
-		goto ack;
-	ina_member_withdraw(node, e.number);
-	ina_member_open(node, &e);
+	if (e.members && node->subtree)
+		ina_epoch_follow(node, &e);
 ack:
 	node->send_ack = true;
 	ina_node_kick(node);
@@ -615,7 +401,7 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 		ina_node_kick(node);
 	}
 	if (news) {
-		ina_round_redistribute(node, child - node->children);
+		ina_epoch_redistribute(node, child - node->children);
 		ina_node_kick(node);
 	}
 	if (node->epoch && (!ina_member_heard(node, child) ||
@@ -657,7 +443,7 @@ void ina_member_repeat(struct ina_node *node)
 	int i;
 
 	lockdep_assert_held(&node->lock);
-	ina_member_open_try(node);
+	ina_epoch_open_try(node);
 	if (!node->root) {
 		node->send_join |= !node->welcomed;
 		/* Also in peace: a parent that restarted asks us to join. */

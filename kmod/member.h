@@ -18,23 +18,7 @@ u64 ina_member_floor(const struct ina_node *node);
 u32 ina_member_last_epoch(const struct ina_node *node);
 void ina_member_changed(struct ina_node *node, const struct ina_blame *blame);
 void ina_member_stranger(struct ina_node *node, struct ina_child *child);
-void ina_member_open_try(struct ina_node *node);
-void ina_member_close(struct ina_node *node, const struct ina_blame *blame);
 void ina_member_repeat(struct ina_node *node);
 bool ina_member_waiting(const struct ina_node *node);
-bool ina_member_is_open(const struct ina_node *node);
-
-/**
- * ina_member_epoch_era() - epoch << 32 | era, 0 before the first epoch
- * @node: the node
- *
- * Context: any; who sees an epoch sees its members and base.
- * Return: both numbers in one word.
- */
-static inline u64 ina_member_epoch_era(const struct ina_node *node)
-{
-	/* Pairs with the release in ina_member_open(). */
-	return smp_load_acquire(&node->epoch_era);
-}
 
 #endif /* _INA_MEMBER_H */

@@ -121,7 +121,7 @@ static void open_try__all_children(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, node->open);
 	join = ina_test_join_hdr(node, 101, 2, 4, 6);
 	ina_test_join(node, 1, &join);
-	KUNIT_EXPECT_TRUE(test, ina_member_is_open(node));
+	KUNIT_EXPECT_TRUE(test, node->open);
 	KUNIT_EXPECT_EQ(test, node->members, 7);
 	KUNIT_EXPECT_EQ(test, node->token, 5);
 	KUNIT_EXPECT_NE(test, node->epoch, 0);

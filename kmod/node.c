@@ -12,12 +12,12 @@
 #include <net/route.h>
 
 #include "control.h"
+#include "epoch.h"
 #include "event.h"
+#include "fail.h"
 #include "main.h"
-#include "member.h"
 #include "net.h"
 #include "node.h"
-#include "round.h"
 #include "timer.h"
 #include "tx.h"
 #include "worker.h"
@@ -494,10 +494,10 @@ static void ina_node_farewell(struct ina_node *node)
 	int i;
 
 	spin_lock_bh(&node->lock);
-	ina_round_fail_all(node, &blame);
+	ina_fail_all(node, &blame);
 	for (i = 0; !node->root && i < node->job->config.depth; i++)
 		node->rounds[i].tell_down = false;
-	ina_member_close(node, &blame);
+	ina_epoch_close(node, &blame);
 	/* Its workers are lost to everybody. */
 	if (node->attached)
 		blame.reason = INA_REASON_LEFT;

@@ -8,7 +8,7 @@
 #include <linux/jiffies.h>
 
 #include "event.h"
-#include "member.h"
+#include "fail.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
@@ -17,29 +17,9 @@
 #include "wire.h"
 #include "worker.h"
 
-/*
- * ina_round.progress: who the entry belongs to and how far it is, in one
- * word, so that a straggling CPU can never count a fragment of one round for
- * another that took over the entry:
- *   63..56 era   55..32 round   31 overflow   30 failed   29..0 results held
- */
-#define INA_PROGRESS_OVERFLOW	BIT_ULL(31)
-#define INA_PROGRESS_FAILED	BIT_ULL(30)
-#define INA_PROGRESS_HELD	GENMASK_ULL(29, 0)
-
-static u64 ina_round_key(const struct ina_tag *tag)
-{
-	return (u64)(tag->era & 0xff) << 56 | (tag->round & 0xffffff) << 32;
-}
-
 static bool ina_round_key_match(u64 progress, const struct ina_tag *tag)
 {
 	return (progress & GENMASK_ULL(63, 32)) == ina_round_key(tag);
-}
-
-static struct ina_round *ina_round_entry(struct ina_node *node, u64 round)
-{
-	return &node->rounds[round % node->job->config.depth];
 }
 
 /**
@@ -74,7 +54,7 @@ bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag)
 	u64 kept = READ_ONCE(node->rounds[tag->round %
 					  node->job->config.depth].kept);
 
-	return kept == ((u64)tag->era << 32 | (u32)tag->round);
+	return tag->era && kept == ((u64)tag->era << 32 | (u32)tag->round);
 }
 
 /**
@@ -219,7 +199,7 @@ static int ina_round_enter_locked(struct ina_node *node,
 		blame.detail[0] = length;
 		blame.detail[1] = ina_round_entry(node, tag->round)->length;
 		blame.culprit = *from;
-		ina_round_fail_locked(node, tag, &blame);
+		ina_fail_round_locked(node, tag, &blame);
 		ret = INA_STAT_DROP_LENGTH;
 	} else if (IS_ERR(entry)) {
 		ret = INA_STAT_DROP_WINDOW;
@@ -311,8 +291,9 @@ static void ina_round_publish(struct ina_node *node,
 
 	if (part->workers != READ_ONCE(node->members) ||
 	    part->token != READ_ONCE(node->token)) {
-		ina_stats_inc(node->job->stats, INA_STAT_COUNT_WRONG);
-		ina_round_fail(node, &part->tag, &blame);
+		/* Of a round that counts: the epoch may have changed meanwhile. */
+		if (ina_fail_round(node, &part->tag, &blame))
+			ina_stats_inc(node->job->stats, INA_STAT_COUNT_WRONG);
 		return;
 	}
 	/* Held before it can be sent: a round nobody lacks a part of is final. */
@@ -437,382 +418,8 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	}
 }
 
-/* Is some worker of this node waiting for the round? */
-static bool ina_round_awaited(const struct ina_node *node, u64 round)
-{
-	int i;
-
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i] && node->workers[i]->next > round)
-			return true;
-	return false;
-}
-
-/* Mark an entry failed and tell whoever waits here. */
-static void ina_round_fail_entry(struct ina_node *node,
-				 struct ina_round *entry,
-				 const struct ina_blame *blame)
-{
-	int i;
-
-	lockdep_assert_held(&node->lock);
-	atomic64_or(INA_PROGRESS_FAILED, &entry->progress);
-	entry->failed = true;
-	entry->blame = *blame;
-	trace_ina_round_end(node, entry->tag.round, blame->reason);
-	if (entry->length || entry->again ||
-	    ina_round_awaited(node, entry->tag.round)) {
-		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
-		ina_event_round_failed(node, entry->tag.round, blame);
-	}
-	for (i = 0; i < node->nworkers; i++) {
-		if (!node->workers[i])
-			continue;
-		ina_worker_round_end(node->workers[i], entry, false);
-		ina_worker_skip(node->workers[i], false);
-	}
-	ina_round_advance(node);
-}
-
-/**
- * ina_round_fail_locked() - a round cannot complete here
- * @node: the node; its lock is held
- * @tag: the round
- * @blame: why
- *
- * The root tells its children; any other node tells its parent, so that the
- * root can. A round that is complete or has failed stays as it is.
- */
-void ina_round_fail_locked(struct ina_node *node, const struct ina_tag *tag,
-			   const struct ina_blame *blame)
-{
-	struct ina_round *entry = ina_round_claim(node, tag, 0);
-
-	if (IS_ERR(entry) || entry->failed || entry->complete)
-		return;
-	entry->tell_down = node->root && node->nchildren;
-	entry->tell_up = !node->root;
-	ina_round_fail_entry(node, entry, blame);
-	ina_node_kick(node);
-}
-
-/**
- * ina_round_fail() - a round cannot complete here
- * @node: the node
- * @tag: the round
- * @blame: why
- *
- * Context: process or softirq, no lock held.
- */
-void ina_round_fail(struct ina_node *node, const struct ina_tag *tag,
-		    const struct ina_blame *blame)
-{
-	spin_lock_bh(&node->lock);
-	ina_round_fail_locked(node, tag, blame);
-	spin_unlock_bh(&node->lock);
-}
-
-/**
- * ina_round_fail_from() - a neighbour says a round cannot complete
- * @node: the root, or a node that heard it from its parent
- * @tag: the round
- * @blame: why
- *
- * Context: softirq, no lock held.
- */
-void ina_round_fail_from(struct ina_node *node, const struct ina_tag *tag,
-			 const struct ina_blame *blame)
-{
-	struct ina_round *entry;
-
-	spin_lock_bh(&node->lock);
-	entry = ina_round_claim(node, tag, 0);
-	if (IS_ERR(entry) || entry->complete)
-		goto unlock;
-	entry->heard = !node->root;
-	if (entry->failed)
-		goto unlock;
-	entry->tell_down = node->nchildren;
-	ina_round_fail_entry(node, entry, blame);
-	ina_node_kick(node);
-unlock:
-	spin_unlock_bh(&node->lock);
-}
-
-/**
- * ina_round_fail_all() - the parent is gone: nothing of this era can complete
- * @node: the node; its lock is held
- * @blame: why
- */
-void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame)
-{
-	struct ina_round *entry;
-	u32 i;
-
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		if (!ina_round_is_live(node, entry) || entry->failed ||
-		    entry->complete)
-			continue;
-		entry->tell_down = node->nchildren;
-		ina_round_fail_entry(node, entry, blame);
-	}
-}
-
-/**
- * ina_round_fail_incomplete() - the members changed: no sum can be completed
- * @node: the root; its lock is held
- * @blame: why
- *
- * Fails every round of the window that is not complete here, also those only
- * the workers know of. Complete ones are still being distributed.
- */
-void ina_round_fail_incomplete(struct ina_node *node,
-			       const struct ina_blame *blame)
-{
-	u64 round = node->base, end = round + node->job->config.depth;
-	struct ina_tag tag;
-
-	/* The base may move on as rounds fail, so the end is taken before. */
-	for (; round < end; round++) {
-		tag = ina_round_tag(node, node->era, round);
-		ina_round_fail_locked(node, &tag, blame);
-	}
-}
-
-/**
- * ina_round_report() - a round should fail, as far as this node can tell
- * @node: one with children and without workers, not the root
- * @tag: the round
- * @blame: why
- *
- * The root decides. Until it has, results are still passed on.
- * Context: process or softirq, no lock held.
- */
-void ina_round_report(struct ina_node *node, const struct ina_tag *tag,
-		      const struct ina_blame *blame)
-{
-	struct ina_round *entry = ina_round_entry(node, tag->round);
-
-	spin_lock_bh(&node->lock);
-	if (ina_tag_equal(&entry->tag, tag) && !entry->failed &&
-	    !entry->complete && !entry->reported) {
-		entry->reported = true;
-		entry->tell_up = true;
-		entry->blame = *blame;
-		ina_node_kick(node);
-	}
-	spin_unlock_bh(&node->lock);
-}
-
-/* All results are held, though this may not have been noted yet. */
-static bool ina_round_is_whole(const struct ina_round *entry)
-{
-	return !entry->failed && entry->length &&
-	       ina_round_held(entry) == entry->frags;
-}
-
-/**
- * ina_round_over() - which rounds of the window are not summed any more
- * @node: the node; its lock is held
- * @kept: of the complete ones only those that were so when the epoch opened;
- *	otherwise the node is the root and no epoch is published
- *
- * Return: them.
- */
-struct ina_over ina_round_over(struct ina_node *node, bool kept)
-{
-	struct ina_over over = {};
-	struct ina_round *entry;
-	u32 i;
-
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = ina_round_entry(node, node->base + i);
-		if (entry->tag.round != node->base + i ||
-		    !ina_round_is_live(node, entry))
-			continue;
-		if (entry->failed)
-			over.failed |= BIT(i);
-		if (entry->failed && entry->blame.reason == INA_REASON_LEFT)
-			over.left |= BIT(i);
-		if (!entry->failed && (kept ? ina_round_is_kept(node, &entry->tag) :
-				ina_round_is_whole(entry)))
-			over.final |= BIT(i);
-	}
-	return over;
-}
-
-/**
- * ina_round_forget() - another root: its rounds have nothing to do with ours
- * @node: the node; its lock is held and no epoch is published
- */
-void ina_round_forget(struct ina_node *node)
-{
-	struct ina_round *entry;
-	u32 i;
-
-	lockdep_assert_held(&node->lock);
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		WRITE_ONCE(entry->kept, 0);
-		entry->tag = (struct ina_tag){};
-		entry->again = false;
-		atomic64_set(&entry->progress, 0);
-	}
-}
-
-/* A round that is not final is summed again; one that failed stays failed. */
-static void ina_round_again(struct ina_node *node, struct ina_round *entry,
-			    u64 round)
-{
-	struct ina_tag tag = { .era = node->era, .round = round };
-	int i;
-	bool mine = entry->tag.round == round && entry->tag.era;
-
-	WRITE_ONCE(entry->kept, 0);
-	if (mine && entry->failed) {
-		entry->tag.era = node->era;
-		entry->heard = false;
-		atomic64_set(&entry->progress,
-			     ina_round_key(&entry->tag) | INA_PROGRESS_FAILED);
-		return;
-	}
-	entry->again |= mine;
-	entry->tell_up = false;
-	entry->tell_down = false;
-	entry->reported = false;
-	entry->tag = (struct ina_tag){ .round = round };
-	atomic64_set(&entry->progress, 0);
-	/* Whoever waits for it has its deadline. */
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i] &&
-		    ina_worker_is_active(node->workers[i], round))
-			ina_round_claim(node, &tag, 0);
-}
-
-/* A final round: keep what is surely its result, else wait for all of it. */
-static void ina_round_keep(struct ina_node *node, struct ina_round *entry,
-			   u64 round, bool seamless)
-{
-	struct ina_tag tag = { .era = node->era, .round = round };
-	bool same = entry->tag.round == round, mine = same && entry->tag.era;
-	u32 members = same ? entry->members : 0, token = same ? entry->token : 0;
-
-	entry->tell_up = false;
-	entry->tell_down = false;
-	entry->reported = false;
-	if (mine && (entry->complete || ina_round_is_kept(node, &entry->tag) ||
-		     (seamless && entry->tag.era == node->era - 1))) {
-		WRITE_ONCE(entry->kept, (u64)entry->tag.era << 32 | (u32)round);
-		return;
-	}
-	entry->again |= mine;
-	entry->tag = (struct ina_tag){ .round = round };
-	WRITE_ONCE(entry->kept, (u64)tag.era << 32 | (u32)round);
-	ina_round_claim(node, &tag, 0);
-	/* Of the epoch in which the workers here contributed to it. */
-	entry->members = members;
-	entry->token = token;
-}
-
-/* A round that had failed before the epoch, whether this node knew or not. */
-static void ina_round_stay_failed(struct ina_node *node,
-				  struct ina_round *entry, u64 round, bool left)
-{
-	struct ina_blame blame = {
-		.reason = left ? INA_REASON_LEFT : INA_REASON_EXCLUDED,
-	};
-	struct ina_tag tag = { .era = node->era, .round = round };
-
-	ina_round_again(node, entry, round);
-	entry = ina_round_claim(node, &tag, 0);
-	entry->heard = !node->root;
-	if (!entry->failed)
-		ina_round_fail_entry(node, entry, &blame);
-}
-
-/**
- * ina_round_epoch() - a new epoch of the same root: sort the rounds
- * @node: the node; its lock is held, era and base are those of the new epoch,
- *	which is not published yet
- * @over: rounds that are not summed again
- * @seamless: the node was in the epoch before
- */
-void ina_round_epoch(struct ina_node *node, const struct ina_over *over,
-		     bool seamless)
-{
-	u64 base = node->base, round;
-	struct ina_round *entry;
-	u32 i;
-
-	lockdep_assert_held(&node->lock);
-	for (i = 0; i < node->job->config.depth; i++) {
-		round = base + i;
-		entry = ina_round_entry(node, round);
-		if (over->final & BIT(i))
-			ina_round_keep(node, entry, round, seamless);
-		else if (over->failed & BIT(i))
-			ina_round_stay_failed(node, entry, round,
-					      over->left & BIT(i));
-		else
-			ina_round_again(node, entry, round);
-	}
-}
-
-/**
- * ina_round_redistribute() - a child has heard a new epoch: send it the results
- *	of final rounds it lacks
- * @node: the node; its lock is held
- * @index: of the child
- */
-void ina_round_redistribute(struct ina_node *node, u16 index)
-{
-	struct ina_child *child = &node->children[index];
-	struct ina_round *entry;
-	u32 i;
-
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		if (!ina_round_is_kept(node, &entry->tag) || entry->failed ||
-		    entry->tag.round < child->acked)
-			continue;
-		ina_hop_queue_range(&child->peer.hop, i * node->frags,
-				    entry->frags);
-		ina_tx_ready(node, index);
-	}
-}
-
-/**
- * ina_round_repeat() - say again which rounds have failed, to who may not know
- * @node: the node; its lock is held
- *
- * A child knows when it acknowledges the round, the parent when it says so
- * itself.
- */
-void ina_round_repeat(struct ina_node *node)
-{
-	struct ina_round *entry;
-	u32 i;
-
-	lockdep_assert_held(&node->lock);
-	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		if (!ina_round_is_live(node, entry) || entry->complete)
-			continue;
-		entry->tell_up = (entry->failed || entry->reported) &&
-				 !node->root && !entry->heard;
-		entry->tell_down = entry->failed && node->nchildren &&
-				   (node->root || entry->heard);
-	}
-}
-
-/**
- * ina_round_lowest() - lowest round somebody below still needs
- * @node: the node; its lock is held
- *
- * Return: its number, U64_MAX if nobody needs any.
- */
-u64 ina_round_lowest(const struct ina_node *node)
+/* The lowest round somebody below still needs, U64_MAX if nobody needs any. */
+static u64 ina_round_lowest(const struct ina_node *node)
 {
 	u64 lowest = U64_MAX;
 	int i;
@@ -837,29 +444,6 @@ static u64 ina_round_unfailed(struct ina_node *node)
 		    !ina_round_is_live(node, entry))
 			return round;
 	}
-}
-
-/**
- * ina_round_untold() - is there a failed round of which somebody does not know
- * @node: the node; its lock is held
- * @entry: a round
- *
- * Return: true if so.
- */
-bool ina_round_untold(const struct ina_node *node,
-		      const struct ina_round *entry)
-{
-	u16 i;
-
-	if (!ina_round_is_live(node, entry) || entry->complete ||
-	    !(entry->failed || entry->reported))
-		return false;
-	if (!node->root && !entry->heard)
-		return true;
-	for (i = 0; i < node->nchildren; i++)
-		if (node->children[i].acked <= entry->tag.round)
-			return true;
-	return false;
 }
 
 /**

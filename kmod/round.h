@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rounds: the window, contributions, results, completion and failure.
+ * Rounds: the window, contributions, results and completion.
  */
 #ifndef _INA_ROUND_H
 #define _INA_ROUND_H
 
 #include "node.h"
+
+/*
+ * ina_round.progress: who the entry belongs to and how far it is, in one
+ * word, so that a straggling CPU can never count a fragment of one round for
+ * another that took over the entry:
+ *   63..56 era   55..32 round   31 overflow   30 failed   29..0 results held
+ */
+#define INA_PROGRESS_OVERFLOW	BIT_ULL(31)
+#define INA_PROGRESS_FAILED	BIT_ULL(30)
+#define INA_PROGRESS_HELD	GENMASK_ULL(29, 0)
+
+static inline u64 ina_round_key(const struct ina_tag *tag)
+{
+	return (u64)(tag->era & 0xff) << 56 | (tag->round & 0xffffff) << 32;
+}
+
+static inline struct ina_round *ina_round_entry(struct ina_node *node,
+						u64 round)
+{
+	return &node->rounds[round % node->job->config.depth];
+}
 
 int ina_round_contribute(struct ina_node *node, struct ina_part *part,
 			 u32 frag, u32 length, const void *src,
@@ -14,31 +35,11 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 		     u32 frag, u32 length, const void *src);
 struct ina_round *ina_round_claim(struct ina_node *node,
 				  const struct ina_tag *tag, u32 length);
-void ina_round_fail(struct ina_node *node, const struct ina_tag *tag,
-		    const struct ina_blame *blame);
-void ina_round_fail_from(struct ina_node *node, const struct ina_tag *tag,
-			 const struct ina_blame *blame);
-void ina_round_fail_locked(struct ina_node *node, const struct ina_tag *tag,
-			   const struct ina_blame *blame);
-void ina_round_fail_all(struct ina_node *node, const struct ina_blame *blame);
-void ina_round_fail_incomplete(struct ina_node *node,
-			       const struct ina_blame *blame);
-void ina_round_repeat(struct ina_node *node);
-u64 ina_round_lowest(const struct ina_node *node);
 void ina_round_advance(struct ina_node *node);
 struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round);
 bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag);
 bool ina_round_is_live(const struct ina_node *node,
 		       const struct ina_round *entry);
-void ina_round_report(struct ina_node *node, const struct ina_tag *tag,
-		      const struct ina_blame *blame);
-void ina_round_forget(struct ina_node *node);
-void ina_round_epoch(struct ina_node *node, const struct ina_over *over,
-		     bool seamless);
-struct ina_over ina_round_over(struct ina_node *node, bool kept);
-void ina_round_redistribute(struct ina_node *node, u16 index);
-bool ina_round_untold(const struct ina_node *node,
-		      const struct ina_round *entry);
 bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
 		      u32 *length);
 u32 ina_round_held(const struct ina_round *round);

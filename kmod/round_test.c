@@ -3,7 +3,7 @@
  * Rounds: the window, sums that count everybody, and failures that name
  * somebody. Contributions are handed in one by one; see test.h for the node.
  */
-#include "member.h"
+#include "fail.h"
 #include "round.h"
 #include "test.h"
 
@@ -163,7 +163,7 @@ static void claim__reused(struct kunit *test)
 	struct ina_round *entry;
 
 	round_test_add(node, 0, 0, 0, 1);
-	ina_round_fail(node, &tag, &(struct ina_blame){
+	ina_fail_round(node, &tag, &(struct ina_blame){
 			.reason = INA_REASON_SEND });
 	ina_test_ack(node, 0, node->epoch, 1);
 	ina_test_ack(node, 1, node->epoch, 1);
@@ -383,13 +383,13 @@ static void fail__tells(struct kunit *test)
 	struct ina_blame blame = { .reason = INA_REASON_SEND };
 	struct ina_round *entry = &node->rounds[2];
 
-	ina_round_fail(node, &tag, &blame);
+	ina_fail_round(node, &tag, &blame);
 	KUNIT_EXPECT_TRUE(test, entry->failed);
 	KUNIT_EXPECT_TRUE(test, entry->tell_up);
 	KUNIT_EXPECT_FALSE(test, entry->tell_down);
 	/* The first reason stands. */
 	blame.reason = INA_REASON_DEADLINE;
-	ina_round_fail(node, &tag, &blame);
+	ina_fail_round(node, &tag, &blame);
 	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_SEND);
 }
 
@@ -405,11 +405,11 @@ static void fail__too_late(struct kunit *test)
 		round_test_add(node, 0, 0, frag, 1);
 		round_test_add(node, 0, 1, frag, 1);
 	}
-	ina_round_fail(node, &tag, &blame);
+	ina_fail_round(node, &tag, &blame);
 	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
 	KUNIT_EXPECT_TRUE(test, node->rounds[0].complete);
 	tag.round = INA_TEST_DEPTH;
-	ina_round_fail(node, &tag, &blame);
+	ina_fail_round(node, &tag, &blame);
 	KUNIT_EXPECT_EQ(test, node->rounds[0].tag.round, 0ULL);
 	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
 }
@@ -425,7 +425,7 @@ static void fail_from__passed_on(struct kunit *test)
 	};
 	struct ina_round *entry = &node->rounds[1];
 
-	ina_round_fail_from(node, &tag, &blame);
+	ina_fail_round_from(node, &tag, &blame);
 	KUNIT_EXPECT_TRUE(test, entry->failed);
 	KUNIT_EXPECT_TRUE(test, entry->tell_down);
 	KUNIT_EXPECT_FALSE(test, entry->tell_up);
@@ -443,7 +443,7 @@ static void fail_all__running(struct kunit *test)
 	round_test_add(node, 0, 0, 0, 5);
 	round_test_add(node, 2, 0, 0, 5);
 	spin_lock_bh(&node->lock);
-	ina_round_fail_all(node, &blame);
+	ina_fail_all(node, &blame);
 	spin_unlock_bh(&node->lock);
 	KUNIT_EXPECT_TRUE(test, node->rounds[0].failed);
 	KUNIT_EXPECT_TRUE(test, node->rounds[2].failed);

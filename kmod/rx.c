@@ -8,7 +8,9 @@
 #include <linux/percpu.h>
 #include <net/ipv6.h>
 
+#include "epoch.h"
 #include "event.h"
+#include "fail.h"
 #include "job.h"
 #include "member.h"
 #include "net.h"
@@ -95,7 +97,7 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 			struct ina_part *part)
 {
 	const struct ina_job_config *config = &node->job->config;
-	u64 epoch_era = ina_member_epoch_era(node);
+	u64 epoch_era = ina_epoch_published(node);
 	u64 base = READ_ONCE(node->base);
 	u64 round;
 
@@ -110,7 +112,7 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 		.flags = pkt->flags,
 	};
 	part->final = ina_round_is_kept(node, &part->tag);
-	/* Rounds change after the epoch is withdrawn: see ina_member_open(). */
+	/* Rounds change after the epoch is withdrawn: see ina_epoch_open(). */
 	smp_rmb();
 	if (READ_ONCE(node->epoch_era) != epoch_era)
 		return INA_STAT_DROP_EPOCH;
@@ -195,7 +197,7 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 {
 	bool down = ina_rx_from_parent(node, info);
 	const struct ina_fail_hdr *fail = pkt->body;
-	u64 epoch_era = ina_member_epoch_era(node);
+	u64 epoch_era = ina_epoch_published(node);
 	struct ina_child *child;
 	struct ina_blame blame = {
 		.reason = be32_to_cpu(fail->reason),
@@ -213,7 +215,7 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 		return INA_STAT_DROP_EPOCH;
 	memcpy(&blame.culprit, fail->culprit, sizeof(fail->culprit));
 	if (down || node->root) {
-		ina_round_fail_from(node, &tag, &blame);
+		ina_fail_round_from(node, &tag, &blame);
 	} else {
 		pkt->index = READ_ONCE(node->index);
 		pkt->flags &= ~INA_F_CRC;
@@ -244,7 +246,7 @@ static int ina_rx_hop(struct ina_node *node, const struct ina_pkt *pkt,
 {
 	bool down = ina_rx_from_parent(node, info);
 	const struct ina_done_hdr *done = pkt->body;
-	u64 epoch_era = ina_member_epoch_era(node);
+	u64 epoch_era = ina_epoch_published(node);
 	struct ina_child *child;
 	struct ina_peer *peer;
 	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);

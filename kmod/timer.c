@@ -6,7 +6,9 @@
  */
 #include <linux/jiffies.h>
 
+#include "epoch.h"
 #include "event.h"
+#include "fail.h"
 #include "member.h"
 #include "net.h"
 #include "node.h"
@@ -80,9 +82,9 @@ static void ina_timer_deadline(struct ina_node *node, u32 i)
 	blame.detail[1] = frags;
 	/* Results of a round that is complete above are still to be passed on. */
 	if (!node->root && !node->nworkers)
-		ina_round_report(node, &tag, &blame);
+		ina_fail_report(node, &tag, &blame);
 	else
-		ina_round_fail(node, &tag, &blame);
+		ina_fail_round(node, &tag, &blame);
 }
 
 /**
@@ -135,7 +137,7 @@ static bool ina_timer_hops(struct ina_node *node)
 	u16 i;
 
 	/* The memory of the hops stays from the first epoch on. */
-	if (!ina_member_epoch_era(node))
+	if (!ina_epoch_published(node))
 		return false;
 	if (!node->root)
 		busy |= ina_timer_hop(node, NULL);
@@ -155,7 +157,7 @@ static bool ina_timer_running(const struct ina_node *node)
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
 		if ((ina_round_is_live(node, entry) && !entry->failed &&
-		     !entry->complete) || ina_round_untold(node, entry))
+		     !entry->complete) || ina_fail_untold(node, entry))
 			return true;
 	}
 	return false;
@@ -179,7 +181,7 @@ void ina_timer_tick(struct work_struct *work)
 	if (time_after_eq(jiffies, node->repeat_at)) {
 		node->repeat_at = jiffies + msecs_to_jiffies(INA_TIMER_BUSY_MS);
 		ina_member_repeat(node);
-		ina_round_repeat(node);
+		ina_fail_repeat(node);
 	}
 	if (ina_member_waiting(node) || ina_timer_running(node) ||
 	    ina_tx_waits(node))

@@ -16,7 +16,7 @@
 #include <net/sock.h>
 #include <net/udp.h>
 
-#include "member.h"
+#include "epoch.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
@@ -386,7 +386,7 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 	if (!ina_slot_peek(ina_node_slot(node, id), way, &part.tag))
 		return 0;
 	/* After the slot: if that is of a new epoch, so is this. */
-	epoch_era = ina_member_epoch_era(node);
+	epoch_era = ina_epoch_published(node);
 	pkt.epoch = epoch_era >> 32;
 	if ((part.tag.era != (u32)epoch_era &&
 	     !ina_round_is_kept(node, &part.tag)) ||

@@ -7,8 +7,9 @@
 #include <linux/sched/signal.h>
 #include <linux/ktime.h>
 
+#include "epoch.h"
 #include "event.h"
-#include "member.h"
+#include "fail.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
@@ -300,7 +301,7 @@ static int ina_worker_start(struct ina_worker *worker,
 	if (IS_ERR(entry)) {
 		entry = &node->rounds[tag->round % node->job->config.depth];
 		blame.detail[1] = entry->length;
-		ina_round_fail_locked(node, tag, &blame);
+		ina_fail_round_locked(node, tag, &blame);
 	}
 	worker->next++;
 	if (tag->round >= node->job->config.depth)
@@ -328,7 +329,7 @@ static void ina_worker_push(struct ina_worker *worker,
 	u32 frag;
 
 	/* While the tree changes, contributors have no numbers. */
-	if ((u32)ina_member_epoch_era(node) != tag->era)
+	if ((u32)ina_epoch_published(node) != tag->era)
 		return;
 	for (frag = 0; frag < frags; frag++) {
 		part = (struct ina_part){
@@ -407,7 +408,7 @@ static bool ina_worker_again(struct ina_worker *worker, u64 round,
 		blame.detail[0] = *length;
 		blame.detail[1] = node->rounds[round %
 					       node->job->config.depth].length;
-		ina_round_fail_locked(node, tag, &blame);
+		ina_fail_round_locked(node, tag, &blame);
 	}
 	return !IS_ERR(entry) && !entry->failed;
 }

@@ -275,7 +275,7 @@ inline move_base(node, to)
 	}
 }
 
-/* ina_member_open() */
+/* ina_epoch_open() */
 inline open_epoch(node, number, first, whole, members)
 {
 	for (o_r : first .. ROUNDS - 1) {
@@ -307,7 +307,7 @@ inline open_epoch(node, number, first, whole, members)
 	fi
 }
 
-/* ina_member_open_try() of the root */
+/* ina_epoch_open_try() of the root */
 inline open_try()
 {
 	count(ROOT);

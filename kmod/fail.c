@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A round that cannot complete: who is told, and until when it is repeated. Any
+ * node may find that a round cannot complete; the root decides and tells all.
+ */
+#include "event.h"
+#include "fail.h"
+#include "net.h"
+#include "round.h"
+#include "stats.h"
+#include "trace.h"
+#include "worker.h"
+
+/* Is some worker of this node waiting for the round? */
+static bool ina_fail_awaited(const struct ina_node *node, u64 round)
+{
+	int i;
+
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] && node->workers[i]->next > round)
+			return true;
+	return false;
+}
+
+/**
+ * ina_fail_entry() - mark an entry failed and tell whoever waits here
+ * @node: the node; its lock is held
+ * @entry: the round
+ * @blame: why
+ */
+void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
+		    const struct ina_blame *blame)
+{
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	atomic64_or(INA_PROGRESS_FAILED, &entry->progress);
+	entry->failed = true;
+	entry->blame = *blame;
+	trace_ina_round_end(node, entry->tag.round, blame->reason);
+	if (entry->length || entry->again ||
+	    ina_fail_awaited(node, entry->tag.round)) {
+		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
+		ina_event_round_failed(node, entry->tag.round, blame);
+	}
+	for (i = 0; i < node->nworkers; i++) {
+		if (!node->workers[i])
+			continue;
+		ina_worker_round_end(node->workers[i], entry, false);
+		ina_worker_skip(node->workers[i], false);
+	}
+	ina_round_advance(node);
+}
+
+/**
+ * ina_fail_round_locked() - a round cannot complete here
+ * @node: the node; its lock is held
+ * @tag: the round
+ * @blame: why
+ *
+ * The root tells its children; any other node tells its parent, so that the
+ * root can. A round that is complete or has failed stays as it is.
+ * Return: true if it failed by this.
+ */
+bool ina_fail_round_locked(struct ina_node *node, const struct ina_tag *tag,
+			   const struct ina_blame *blame)
+{
+	struct ina_round *entry = ina_round_claim(node, tag, 0);
+
+	if (IS_ERR(entry) || entry->failed || entry->complete)
+		return false;
+	entry->tell_down = node->root && node->nchildren;
+	entry->tell_up = !node->root;
+	ina_fail_entry(node, entry, blame);
+	ina_node_kick(node);
+	return true;
+}
+
+/**
+ * ina_fail_round() - a round cannot complete here
+ * @node: the node
+ * @tag: the round
+ * @blame: why
+ *
+ * Context: process or softirq, no lock held.
+ * Return: true if it failed by this.
+ */
+bool ina_fail_round(struct ina_node *node, const struct ina_tag *tag,
+		    const struct ina_blame *blame)
+{
+	bool failed;
+
+	spin_lock_bh(&node->lock);
+	failed = ina_fail_round_locked(node, tag, blame);
+	spin_unlock_bh(&node->lock);
+	return failed;
+}
+
+/**
+ * ina_fail_round_from() - a neighbour says a round cannot complete
+ * @node: the root, or a node that heard it from its parent
+ * @tag: the round
+ * @blame: why
+ *
+ * Context: softirq, no lock held.
+ */
+void ina_fail_round_from(struct ina_node *node, const struct ina_tag *tag,
+			 const struct ina_blame *blame)
+{
+	struct ina_round *entry;
+
+	spin_lock_bh(&node->lock);
+	entry = ina_round_claim(node, tag, 0);
+	if (IS_ERR(entry) || entry->complete)
+		goto unlock;
+	entry->heard = !node->root;
+	if (entry->failed)
+		goto unlock;
+	entry->tell_down = node->nchildren;
+	ina_fail_entry(node, entry, blame);
+	ina_node_kick(node);
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_fail_all() - the parent is gone: nothing of this era can complete
+ * @node: the node; its lock is held
+ * @blame: why
+ */
+void ina_fail_all(struct ina_node *node, const struct ina_blame *blame)
+{
+	struct ina_round *entry;
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (!ina_round_is_live(node, entry) || entry->failed ||
+		    entry->complete)
+			continue;
+		entry->tell_down = node->nchildren;
+		ina_fail_entry(node, entry, blame);
+	}
+}
+
+/**
+ * ina_fail_incomplete() - the members changed: no sum can be completed
+ * @node: the root; its lock is held
+ * @blame: why
+ *
+ * Fails every round of the window that is not complete here, also those only
+ * the workers know of. Complete ones are still being distributed.
+ */
+void ina_fail_incomplete(struct ina_node *node,
+			       const struct ina_blame *blame)
+{
+	u64 round = node->base, end = round + node->job->config.depth;
+	struct ina_tag tag;
+
+	/* The base may move on as rounds fail, so the end is taken before. */
+	for (; round < end; round++) {
+		tag = ina_round_tag(node, node->era, round);
+		ina_fail_round_locked(node, &tag, blame);
+	}
+}
+
+/**
+ * ina_fail_report() - a round should fail, as far as this node can tell
+ * @node: one with children and without workers, not the root
+ * @tag: the round
+ * @blame: why
+ *
+ * The root decides. Until it has, results are still passed on.
+ * Context: process or softirq, no lock held.
+ */
+void ina_fail_report(struct ina_node *node, const struct ina_tag *tag,
+		      const struct ina_blame *blame)
+{
+	struct ina_round *entry = ina_round_entry(node, tag->round);
+
+	spin_lock_bh(&node->lock);
+	if (ina_tag_equal(&entry->tag, tag) && !entry->failed &&
+	    !entry->complete && !entry->reported) {
+		entry->reported = true;
+		entry->tell_up = true;
+		entry->blame = *blame;
+		ina_node_kick(node);
+	}
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_fail_repeat() - say again which rounds have failed, to who may not know
+ * @node: the node; its lock is held
+ *
+ * A child knows when it acknowledges the round, the parent when it says so
+ * itself.
+ */
+void ina_fail_repeat(struct ina_node *node)
+{
+	struct ina_round *entry;
+	u32 i;
+
+	lockdep_assert_held(&node->lock);
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (!ina_round_is_live(node, entry) || entry->complete)
+			continue;
+		entry->tell_up = (entry->failed || entry->reported) &&
+				 !node->root && !entry->heard;
+		entry->tell_down = entry->failed && node->nchildren &&
+				   (node->root || entry->heard);
+	}
+}
+
+/**
+ * ina_fail_untold() - is there a failed round of which somebody does not know
+ * @node: the node; its lock is held
+ * @entry: a round
+ *
+ * Return: true if so.
+ */
+bool ina_fail_untold(const struct ina_node *node,
+		      const struct ina_round *entry)
+{
+	u16 i;
+
+	if (!ina_round_is_live(node, entry) || entry->complete ||
+	    !(entry->failed || entry->reported))
+		return false;
+	if (!node->root && !entry->heard)
+		return true;
+	for (i = 0; i < node->nchildren; i++)
+		if (node->children[i].acked <= entry->tag.round)
+			return true;
+	return false;
+}
