@@ -14,7 +14,7 @@
 #include "worker.h"
 
 /* Allocate a worker and its memory; charged to the caller. */
-static struct ina_worker *ina_worker_alloc(struct ina_node *node)
+static struct ina_worker *ina_worker_alloc(struct ina_node *node, u32 rank)
 {
 	struct ina_job *job = node->job;
 	struct ina_worker *worker;
@@ -25,6 +25,7 @@ static struct ina_worker *ina_worker_alloc(struct ina_node *node)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&worker->submit_lock);
 	worker->node = node;
+	worker->rank = rank;
 	do {
 		worker->token = get_random_u32();
 	} while (!worker->token);
@@ -45,6 +46,17 @@ free:
 	return ERR_PTR(err);
 }
 
+/* Has a worker of this node the rank? */
+static bool ina_worker_has_rank(const struct ina_node *node, u32 rank)
+{
+	u16 i;
+
+	for (i = 0; i < node->nworkers && rank != INA_RANK_NONE; i++)
+		if (node->workers[i] && node->workers[i]->rank == rank)
+			return true;
+	return false;
+}
+
 /* Make it a member. Context: process, inet->lock is held. */
 static int ina_worker_enter(struct ina_node *node, struct ina_worker *worker)
 {
@@ -52,6 +64,10 @@ static int ina_worker_enter(struct ina_node *node, struct ina_worker *worker)
 	u16 i;
 
 	spin_lock_bh(&node->lock);
+	if (ina_worker_has_rank(node, worker->rank)) {
+		spin_unlock_bh(&node->lock);
+		return -EEXIST;
+	}
 	for (i = 0; i < node->nworkers; i++) {
 		if (node->workers[i])
 			continue;
@@ -59,6 +75,8 @@ static int ina_worker_enter(struct ina_node *node, struct ina_worker *worker)
 		worker->acked = U64_MAX;
 		node->workers[i] = worker;
 		node->attached++;
+		if (node->absent)
+			node->absent--;
 		worker->ctl->refused = node->refused;
 		ina_event_send(node->net, &(struct ina_event){
 				.type = INA_EVENT_TYPE_WORKER_ATTACHED,
@@ -69,7 +87,7 @@ static int ina_worker_enter(struct ina_node *node, struct ina_worker *worker)
 			       node->nworkers);
 		ina_member_changed(node, &(struct ina_blame){
 				.reason = INA_REASON_CHILD_LOST,
-				.culprit = node->local });
+				.culprit = node->local, .worker = i + 1 });
 		err = 0;
 		break;
 	}
@@ -100,7 +118,8 @@ static void ina_worker_describe(struct ina_worker *worker,
  *
  * Context: process.
  * Return: the worker, or ERR_PTR: -ENOENT no such job, -ENOTCONN it has no
- * tree here, -EBUSY all its workers are attached, -ENOMEM.
+ * tree here, -EBUSY all its workers are attached, -EEXIST the rank is taken,
+ * -ERANGE there is no such rank, -ENOMEM.
  */
 struct ina_worker *ina_worker_attach(struct ina_net *inet,
 				     struct ina_attach *attach)
@@ -111,6 +130,8 @@ struct ina_worker *ina_worker_attach(struct ina_net *inet,
 	bool fresh;
 	int err;
 
+	if (attach->rank > INA_RANK_MAX && attach->rank != INA_RANK_NONE)
+		return ERR_PTR(-ERANGE);
 	mutex_lock(&inet->lock);
 	job = ina_job_find(inet, attach->job);
 	err = -ENOENT;
@@ -128,7 +149,7 @@ struct ina_worker *ina_worker_attach(struct ina_net *inet,
 	err = ina_node_alloc(node);
 	if (err)
 		goto fail;
-	worker = ina_worker_alloc(node);
+	worker = ina_worker_alloc(node, attach->rank);
 	err = PTR_ERR_OR_ZERO(worker);
 	if (err) {
 		if (fresh)
@@ -149,6 +170,14 @@ fail:
 	return ERR_PTR(err);
 }
 
+static struct ina_blame ina_worker_gone(const struct ina_worker *worker)
+{
+	return (struct ina_blame){
+		.reason = INA_REASON_LEFT, .culprit = worker->node->local,
+		.worker = worker->index + 1,
+	};
+}
+
 /*
  * Rounds it leaves open cannot complete, unless they are at the root: the
  * root decides and tells everybody.
@@ -156,9 +185,7 @@ fail:
 static void ina_worker_abandon(struct ina_worker *worker)
 {
 	struct ina_node *node = worker->node;
-	struct ina_blame blame = {
-		.reason = INA_REASON_LEFT, .culprit = node->local,
-	};
+	struct ina_blame blame = ina_worker_gone(worker);
 	struct ina_round *entry;
 	u64 round;
 
@@ -168,6 +195,8 @@ static void ina_worker_abandon(struct ina_worker *worker)
 		    entry->tag.round != round || entry->failed ||
 		    !ina_round_is_live(node, entry))
 			continue;
+		blame.last = round + 1 == worker->next ? worker->last :
+							 entry->frags;
 		if (node->root) {
 			ina_fail_round_locked(node, &entry->tag, &blame);
 		} else {
@@ -185,6 +214,7 @@ static void ina_worker_abandon(struct ina_worker *worker)
  */
 void ina_worker_detach(struct ina_worker *worker)
 {
+	struct ina_blame blame = ina_worker_gone(worker);
 	struct ina_node *node = worker->node;
 
 	spin_lock_bh(&node->lock);
@@ -194,7 +224,13 @@ void ina_worker_detach(struct ina_worker *worker)
 	wake_up_interruptible_all(&node->wait);
 	if (node->dead)
 		goto unlock;
-	ina_worker_abandon(worker);
+	if (ina_node_degrades(node))
+		/* Whoever took part is not waited for. */
+		node->absent += worker->acked != U64_MAX;
+	else
+		ina_worker_abandon(worker);
+	if (worker->next && ina_worker_is_active(worker, worker->next - 1))
+		blame.last = worker->last;
 	node->workers[worker->index] = NULL;
 	node->attached--;
 	ina_event_send(node->net, &(struct ina_event){
@@ -204,8 +240,7 @@ void ina_worker_detach(struct ina_worker *worker)
 		       "job %u worker %u left: %u of %u",
 		       node->job->config.id, worker->index, node->attached,
 		       node->nworkers);
-	ina_member_changed(node, &(struct ina_blame){
-			.reason = INA_REASON_LEFT, .culprit = node->local });
+	ina_member_changed(node, &blame);
 unlock:
 	spin_unlock_bh(&node->lock);
 }

@@ -9,9 +9,14 @@
 
 #include "control.h"
 #include "epoch.h"
+#include "late.h"
 #include "member.h"
 #include "tx.h"
 #include "wire.h"
+
+/* JOIN is the longest. */
+#define INA_CONTROL_ROOM \
+	(sizeof(struct ina_join_hdr) + INA_RANKS_SIZE(INA_RANKS_MAX))
 
 /**
  * struct ina_control - a control packet to be sent
@@ -30,8 +35,18 @@ struct ina_control {
 		struct ina_fail_hdr fail;
 		struct ina_done_hdr done;
 		u8 missing[INA_GROUP_MAX / 8];
+		u8 room[INA_CONTROL_ROOM];
 	} body;
 };
+
+/* Ranks follow the header of the type. */
+static void ina_control_fill_ranks(struct ina_control *c, size_t offset,
+				   const struct ina_ranks *ranks)
+{
+	c->pkt.count = ranks->count;
+	memcpy(c->body.room + offset, ranks->bits,
+	       INA_RANKS_SIZE(ranks->count));
+}
 
 static void ina_control_fill_join(const struct ina_node *node,
 				  struct ina_control *c)
@@ -48,7 +63,11 @@ static void ina_control_fill_join(const struct ina_node *node,
 		.token = cpu_to_be32(node->subtree_token),
 		.mtu = cpu_to_be16(node->mtu),
 		.reason = cpu_to_be16(node->change.reason),
+		.worker = cpu_to_be32(node->change.worker),
+		.last = cpu_to_be32(node->change.last),
+		.height = cpu_to_be16(node->height),
 	};
+	ina_control_fill_ranks(c, sizeof(c->body.join), &node->subtree_ranks);
 	memcpy(c->body.join.culprit, &node->change.culprit,
 	       sizeof(c->body.join.culprit));
 }
@@ -70,7 +89,7 @@ static void ina_control_fill_welcome(const struct ina_node *node, u16 index,
 				     struct ina_control *c)
 {
 	const struct ina_child *child = &node->children[index];
-	u32 reason = child->refused;
+	u32 reason = child->dropped ? INA_REASON_EXCLUDED : child->refused;
 
 	c->pkt.type = INA_TYPE_WELCOME;
 	c->pkt.index = index;
@@ -105,14 +124,16 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 		.final = cpu_to_be32(over.final),
 		.failed = cpu_to_be32(over.failed),
 		.left = cpu_to_be32(over.left),
+		.running = cpu_to_be32(ina_late_running(node)),
 	};
+	ina_control_fill_ranks(c, sizeof(c->body.epoch), &node->ranks);
 }
 
 static void ina_control_fill_fail(const struct ina_node *node,
-				  const struct ina_round *entry, u16 index,
-				 struct ina_control *c)
+				  const struct ina_round *entry, u8 type,
+				  u16 index, struct ina_control *c)
 {
-	c->pkt.type = INA_TYPE_FAIL;
+	c->pkt.type = type;
 	c->pkt.epoch = node->epoch;
 	c->pkt.round = entry->tag.round;
 	c->pkt.index = index;
@@ -120,6 +141,8 @@ static void ina_control_fill_fail(const struct ina_node *node,
 		.reason = cpu_to_be32(entry->blame.reason),
 		.detail = { cpu_to_be32(entry->blame.detail[0]),
 			    cpu_to_be32(entry->blame.detail[1]) },
+		.worker = cpu_to_be32(entry->blame.worker),
+		.last = cpu_to_be32(entry->blame.last),
 	};
 	memcpy(c->body.fail.culprit, &entry->blame.culprit,
 	       sizeof(c->body.fail.culprit));
@@ -160,7 +183,9 @@ static bool ina_control_next_fail(struct ina_node *node, struct ina_control *c)
 		if (!entry->tell_up)
 			continue;
 		entry->tell_up = false;
-		ina_control_fill_fail(node, entry, node->index, c);
+		ina_control_fill_fail(node, entry, entry->reported && !entry->failed ?
+				      INA_TYPE_LATE : INA_TYPE_FAIL,
+				      node->index, c);
 		return true;
 	}
 	return false;
@@ -202,7 +227,8 @@ static bool ina_control_next_down(struct ina_node *node, u16 index,
 		if (!entry->tell_down || child->acked > entry->tag.round ||
 		    __test_and_set_bit(i, told))
 			continue;
-		ina_control_fill_fail(node, entry, index, c);
+		ina_control_fill_fail(node, entry, entry->failed ? INA_TYPE_FAIL :
+				      INA_TYPE_EXCLUDE, index, c);
 		return true;
 	}
 	if (child->welcome) {
@@ -287,6 +313,7 @@ void ina_control_goodbye(struct ina_node *node)
 	node->generation++;
 	ina_control_fill_join(node, &c);
 	spin_unlock_bh(&node->lock);
+	c.pkt.count = 0;
 	c.body.join.workers = 0;
 	c.body.join.token = 0;
 	c.body.join.reason = cpu_to_be16(INA_REASON_TREE);

@@ -52,7 +52,10 @@ struct ina_over ina_epoch_over(struct ina_node *node, bool kept)
 	return over;
 }
 
-/* Another root: its rounds have nothing to do with ours. None is published. */
+/*
+ * Another root: its rounds have nothing to do with ours, and our workers have no
+ * part in them yet.
+ */
 static void ina_epoch_forget(struct ina_node *node)
 {
 	struct ina_round *entry;
@@ -63,8 +66,16 @@ static void ina_epoch_forget(struct ina_node *node)
 		entry = &node->rounds[i];
 		WRITE_ONCE(entry->kept, 0);
 		entry->tag = (struct ina_tag){};
+		entry->members = 0;
+		entry->token = 0;
 		entry->again = false;
 		atomic64_set(&entry->progress, 0);
+	}
+	for (i = 0; i < node->nworkers; i++) {
+		if (!node->workers[i])
+			continue;
+		node->workers[i]->next = 0;
+		node->workers[i]->acked = U64_MAX;
 	}
 }
 
@@ -103,7 +114,6 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 {
 	struct ina_tag tag = { .era = node->era, .round = round };
 	bool same = entry->tag.round == round, mine = same && entry->tag.era;
-	u32 members = same ? entry->members : 0, token = same ? entry->token : 0;
 
 	entry->tell_up = false;
 	entry->tell_down = false;
@@ -116,10 +126,13 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 	entry->again |= mine;
 	entry->tag = (struct ina_tag){ .round = round };
 	WRITE_ONCE(entry->kept, (u64)tag.era << 32 | (u32)round);
+	/* Else of the epoch in which the workers here contributed to it. */
+	if (!same) {
+		entry->members = 0;
+		entry->token = 0;
+		ina_ranks_clear(&entry->ranks);
+	}
 	ina_round_claim(node, &tag, 0);
-	/* Of the epoch in which the workers here contributed to it. */
-	entry->members = members;
-	entry->token = token;
 }
 
 /* A round that had failed before the epoch, whether this node knew or not. */
@@ -139,7 +152,7 @@ static void ina_epoch_stay_failed(struct ina_node *node,
 }
 
 /*
- * A new epoch of the same root: sort the rounds. Era and base are those of the
+ * A new epoch: sort the rounds. Era and base are those of the
  * new one, which is not published yet. @seamless: the node was in the one before.
  */
 static void ina_epoch_sort(struct ina_node *node, const struct ina_over *over,
@@ -213,16 +226,29 @@ static void ina_epoch_enter(struct ina_child *child, u64 base)
 {
 	child->acked = child->workers ? base : U64_MAX;
 	child->epoch_token = child->token;
+	child->late_round = 0;
+}
+
+/* How many contribute, of those who could. */
+static u16 ina_epoch_expected(const struct ina_node *node)
+{
+	u16 i, expected = 0;
+
+	for (i = 0; i < node->nchildren; i++)
+		expected += !!node->children[i].workers;
+	for (i = 0; i < node->nworkers; i++)
+		expected += node->workers[i] && !node->workers[i]->out;
+	return expected;
 }
 
 /*
- * A new epoch under a new era; none is published. Of the same root, final rounds
- * are kept and the others summed again; another root starts afresh.
+ * A new epoch under a new era; none is published. Final rounds are kept and the
+ * others summed again; of another root, only what it says counts.
  */
 static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 {
 	bool fresh = node->root_id != e->root;
-	bool seamless = e->number == node->epoch + 1;
+	bool seamless = !fresh && e->number == node->epoch + 1;
 	u32 reason;
 	int i;
 
@@ -238,16 +264,17 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	node->acked = e->base;
 	WRITE_ONCE(node->members, e->members);
 	WRITE_ONCE(node->token, e->token);
+	ina_ranks_set(&node->ranks, e->ranks, e->nranks);
+	WRITE_ONCE(node->expected, ina_epoch_expected(node));
 	node->open = true;
 	reason = node->closed.reason;
 	node->closed = (struct ina_blame){};
 	for (i = 0; i < node->nchildren; i++)
 		ina_epoch_enter(&node->children[i], e->base);
-	if (!fresh)
-		ina_epoch_sort(node, &e->over, seamless);
+	ina_epoch_sort(node, &e->over, seamless);
 	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			ina_worker_epoch(node->workers[i], fresh);
+		if (node->workers[i] && !node->workers[i]->out)
+			ina_worker_epoch(node->workers[i]);
 	/* After all the above: who sees the epoch sees its members. */
 	smp_store_release(&node->epoch_era, (u64)e->number << 32 | node->era);
 	ina_epoch_announce(node);
@@ -334,6 +361,8 @@ void ina_epoch_open_try(struct ina_node *node)
 		.number = ina_member_last_epoch(node) + 1,
 		.members = node->subtree,
 		.token = node->subtree_token,
+		.ranks = node->subtree_ranks.bits,
+		.nranks = node->subtree_ranks.count,
 		.base = node->epoch ? node->base : ina_member_floor(node),
 		.root = node->instance,
 	};

@@ -12,6 +12,8 @@
  * @number: of the epoch
  * @members: workers
  * @token: sum of their tokens
+ * @ranks: a bit for each of their ranks
+ * @nranks: bits in @ranks
  * @base: first round not acknowledged by all
  * @root: instance of the root
  * @over: rounds that are not summed again
@@ -20,6 +22,8 @@ struct ina_epoch {
 	u32 number;
 	u32 members;
 	u32 token;
+	const u8 *ranks;
+	u16 nranks;
 	u64 base;
 	u64 root;
 	struct ina_over over;

@@ -280,6 +280,21 @@ static void inner__other_root(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, epoch_test_result(node, 0, 0, 3), 0);
 }
 
+/* What another root has completed before is of no use, and not summed. */
+static void inner__other_root_final(struct kunit *test)
+{
+	struct ina_node *node = epoch_test_inner(test);
+
+	epoch_test_sum(test, node, 0, EPOCH_TEST_FRAGS);
+	epoch_test_announce(node, 11, INA_TEST_ROOT + 1, 4, BIT(0), BIT(1));
+	KUNIT_ASSERT_TRUE(test, node->open);
+	KUNIT_EXPECT_EQ(test, ina_epoch_over(node, true).final, BIT(0));
+	KUNIT_EXPECT_EQ(test, ina_epoch_over(node, true).failed, BIT(1));
+	KUNIT_EXPECT_EQ(test, epoch_test_result(node, 4, 0, 7), 0);
+	KUNIT_EXPECT_NE(test, epoch_test_add(node, 5, 0, 0, node->era), 0);
+	epoch_test_sum(test, node, 6, EPOCH_TEST_FRAGS);
+}
+
 static int epoch_test_init(struct kunit *test)
 {
 	test->priv = ina_test_inet_create(test);
@@ -302,6 +317,7 @@ static struct kunit_case epoch_test_cases[] = {
 	KUNIT_CASE(inner__result_stays),
 	KUNIT_CASE(inner__failed_is_news),
 	KUNIT_CASE(inner__other_root),
+	KUNIT_CASE(inner__other_root_final),
 	{}
 };
 

@@ -117,6 +117,12 @@ void ina_event_round_failed(const struct ina_node *node, u64 round,
 			       "job %u round %llu failed: counted %u of %u workers",
 			       event.job, round, blame->detail[0],
 			       blame->detail[1]);
+	else if (blame->worker)
+		ina_event_send(node->net, &event,
+			       "job %u round %llu failed: %s (%pI6c worker %u, %u fragments seen)",
+			       event.job, round,
+			       ina_event_reason(blame->reason), &event.addr,
+			       blame->worker - 1, blame->last);
 	else
 		ina_event_send(node->net, &event,
 			       "job %u round %llu failed: %s (%pI6c)",

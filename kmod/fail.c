@@ -165,12 +165,12 @@ void ina_fail_incomplete(struct ina_node *node,
 }
 
 /**
- * ina_fail_report() - a round should fail, as far as this node can tell
- * @node: one with children and without workers, not the root
+ * ina_fail_report() - tell the parent whom a round waits for
+ * @node: the node, not the root
  * @tag: the round
- * @blame: why
+ * @blame: whom
  *
- * The root decides. Until it has, results are still passed on.
+ * The root decides what becomes of it.
  * Context: process or softirq, no lock held.
  */
 void ina_fail_report(struct ina_node *node, const struct ina_tag *tag,
@@ -180,9 +180,9 @@ void ina_fail_report(struct ina_node *node, const struct ina_tag *tag,
 
 	spin_lock_bh(&node->lock);
 	if (ina_tag_equal(&entry->tag, tag) && !entry->failed &&
-	    !entry->complete && !entry->reported) {
+	    !entry->complete) {
+		entry->tell_up |= !entry->reported;
 		entry->reported = true;
-		entry->tell_up = true;
 		entry->blame = *blame;
 		ina_node_kick(node);
 	}
@@ -208,8 +208,9 @@ void ina_fail_repeat(struct ina_node *node)
 			continue;
 		entry->tell_up = (entry->failed || entry->reported) &&
 				 !node->root && !entry->heard;
-		entry->tell_down = entry->failed && node->nchildren &&
-				   (node->root || entry->heard);
+		entry->tell_down = entry->failed ? node->nchildren &&
+				   (node->root || entry->heard) :
+				   entry->excluding;
 	}
 }
 

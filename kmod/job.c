@@ -82,7 +82,7 @@ u64 ina_job_hash(const struct ina_job_config *config)
 		cpu_to_be32(config->dtype), cpu_to_be32(config->fragment),
 		cpu_to_be32(config->capacity), cpu_to_be32(config->depth),
 		cpu_to_be32(config->group), cpu_to_be32(config->deadline_ms),
-		cpu_to_be32(config->encap),
+		cpu_to_be32(config->encap), cpu_to_be32(config->on_loss),
 	};
 	const u8 *byte = (const u8 *)words;
 	u64 hash = 0xcbf29ce484222325ULL;

@@ -27,6 +27,7 @@ struct netlink_ext_ack;
  * @deadline_ms: after which a round fails
  * @encap: enum ina_encap
  * @port: UDP port
+ * @on_loss: enum ina_on_loss
  */
 struct ina_job_config {
 	u32 id;
@@ -38,6 +39,7 @@ struct ina_job_config {
 	u32 deadline_ms;
 	u32 encap;
 	u16 port;
+	u32 on_loss;
 };
 
 /**

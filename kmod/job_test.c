@@ -120,7 +120,7 @@ static void check__limits(struct kunit *test)
 static void hash__known(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ina_job_hash(&job_test_config),
-			0x00d546134d7281f8ULL);
+			0x655d0ded2da5bd78ULL);
 }
 
 /* Every bit of every number that is hashed makes a difference. */
@@ -135,6 +135,7 @@ static void hash__sensitive(struct kunit *test)
 		offsetof(struct ina_job_config, group),
 		offsetof(struct ina_job_config, deadline_ms),
 		offsetof(struct ina_job_config, encap),
+		offsetof(struct ina_job_config, on_loss),
 	};
 	u64 hash = ina_job_hash(&job_test_config);
 	struct ina_job_config config;

@@ -13,6 +13,7 @@
 #include "epoch.h"
 #include "event.h"
 #include "fail.h"
+#include "late.h"
 #include "member.h"
 #include "net.h"
 #include "round.h"
@@ -20,24 +21,62 @@
 #include "tx.h"
 #include "worker.h"
 
-/* Count the subtree: workers and tokens, 0 unless everybody is there. */
-static void ina_member_count(struct ina_node *node)
+/* Nobody is left: a new start, for which everybody is waited for. */
+static void ina_member_forgive(struct ina_node *node)
 {
-	u32 workers = node->attached;
-	u32 token = 0;
-	bool complete = node->attached == node->nworkers;
 	int i;
 
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			token += node->workers[i]->token;
-	for (i = 0; i < node->nchildren; i++) {
-		complete &= !!node->children[i].workers;
-		workers += node->children[i].workers;
-		token += node->children[i].token;
+	node->absent = 0;
+	for (i = 0; i < node->nchildren; i++)
+		node->children[i].out = false;
+}
+
+/*
+ * Count the subtree: workers, tokens and ranks, 0 unless everybody is there whom
+ * the others do not go on without.
+ */
+static void ina_member_count(struct ina_node *node)
+{
+	struct ina_ranks *ranks = &node->subtree_ranks;
+	bool complete = node->attached + node->absent == node->nworkers;
+	const struct ina_worker *worker;
+	const struct ina_child *child;
+	u32 workers = 0, token = 0;
+	bool apart = true;
+	int i;
+
+	ina_ranks_clear(ranks);
+	node->height = 0;
+	for (i = 0; i < node->nworkers; i++) {
+		worker = node->workers[i];
+		if (!worker || worker->out)
+			continue;
+		workers++;
+		token += worker->token;
+		apart &= worker->rank == INA_RANK_NONE ||
+			 ina_ranks_add(ranks, worker->rank);
 	}
+	for (i = 0; i < node->nchildren; i++) {
+		child = &node->children[i];
+		complete &= child->workers || child->out;
+		workers += child->workers;
+		token += child->token;
+		apart &= ina_ranks_merge(ranks, &child->ranks);
+		node->height = max_t(u16, node->height, child->height + 1);
+	}
+	if (!workers)
+		ina_member_forgive(node);
+	if (!apart)
+		ina_event_send(node->net, &(struct ina_event){
+				.type = INA_EVENT_TYPE_RANK_TWICE,
+				.job = node->job->config.id },
+			       "job %u waits: two workers have the same rank",
+			       node->job->config.id);
+	complete &= apart;
 	node->subtree = complete ? workers : 0;
 	node->subtree_token = complete ? token : 0;
+	if (!complete)
+		ina_ranks_clear(ranks);
 }
 
 /**
@@ -73,6 +112,25 @@ u32 ina_member_last_epoch(const struct ina_node *node)
 	return epoch;
 }
 
+/* Tell the operator that rounds go on without somebody. */
+static void ina_member_degraded(struct ina_node *node,
+				const struct ina_blame *blame)
+{
+	if (!ina_node_degrades(node) || !node->epoch || !node->subtree ||
+	    (blame->reason != INA_REASON_LEFT &&
+	     blame->reason != INA_REASON_EXCLUDED))
+		return;
+	ina_event_send(node->net, &(struct ina_event){
+			.type = INA_EVENT_TYPE_DEGRADED,
+			.job = node->job->config.id,
+			.addr = blame->culprit, .workers = node->subtree,
+			.has_round = true, .round = node->base,
+			.reason = blame->reason },
+		       "job %u round %llu goes on without %pI6c worker %d: %u workers here and below",
+		       node->job->config.id, node->base, &blame->culprit,
+		       (int)blame->worker - 1, node->subtree);
+}
+
 /**
  * ina_member_changed() - a child or worker came or went
  * @node: the node; its lock is held
@@ -83,9 +141,11 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 	lockdep_assert_held(&node->lock);
 	ina_epoch_close(node, blame);
 	/* The result would lack somebody. */
-	if (node->root && blame->reason == INA_REASON_LEFT)
+	if (node->root && blame->reason == INA_REASON_LEFT &&
+	    !ina_node_degrades(node))
 		ina_fail_incomplete(node, blame);
 	ina_member_count(node);
+	ina_member_degraded(node, blame);
 	node->generation++;
 	/* That a worker left is not forgotten until the parent has heard it. */
 	if (node->welcomed || node->change.reason != INA_REASON_LEFT)
@@ -130,7 +190,8 @@ static void ina_member_refuse(struct ina_node *node, struct ina_child *child,
 
 /* Take over what a child says of its subtree. */
 static void ina_member_update(struct ina_node *node, struct ina_child *child,
-			      const struct ina_join_hdr *join, u32 epoch)
+			      const struct ina_join_hdr *join, u32 epoch,
+			      u16 nranks)
 {
 	u64 instance = be64_to_cpu(join->instance);
 	u32 generation = be32_to_cpu(join->generation);
@@ -147,6 +208,10 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 	child->generation = generation;
 	child->workers = child->refused ? 0 : workers;
 	child->token = child->workers ? be32_to_cpu(join->token) : 0;
+	child->height = be16_to_cpu(join->height);
+	ina_ranks_set(&child->ranks, (const u8 *)(join + 1),
+		      child->workers ? nranks : 0);
+	child->dropped = false;
 	child->floor = be64_to_cpu(join->floor);
 	child->last_epoch = epoch;
 	child->epoch_heard = 0;
@@ -156,6 +221,8 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 		       be16_to_cpu(join->reason);
 	if (!restarted && memchr_inv(join->culprit, 0, sizeof(join->culprit)))
 		memcpy(&blame.culprit, join->culprit, sizeof(join->culprit));
+	blame.worker = be32_to_cpu(join->worker);
+	blame.last = be32_to_cpu(join->last);
 	/* Back after a restart: the same workers, or have some gone with it? */
 	child->restarted |= restarted;
 	if (child->restarted && child->workers) {
@@ -163,6 +230,10 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 			blame.reason = INA_REASON_LEFT;
 		child->restarted = false;
 	}
+	if (ina_node_degrades(node))
+		child->out = !child->workers && (was || child->out) &&
+			     (blame.reason == INA_REASON_LEFT ||
+			      blame.reason == INA_REASON_EXCLUDED);
 	if (!was && !child->workers && blame.reason != INA_REASON_LEFT)
 		return;
 	ina_event_send(node->net, &(struct ina_event){
@@ -203,7 +274,7 @@ void ina_member_rx_join(struct ina_node *node, const struct ina_pkt *pkt,
 	child = &node->children[index];
 	spin_lock_bh(&node->lock);
 	ina_member_refuse(node, child, ina_member_refusal(node, join));
-	ina_member_update(node, child, join, pkt->epoch);
+	ina_member_update(node, child, join, pkt->epoch, pkt->count);
 	child->welcome = true;
 	ina_node_kick(node);
 	spin_unlock_bh(&node->lock);
@@ -258,6 +329,19 @@ static bool ina_member_for_us(struct ina_node *node, __be64 instance,
 	return false;
 }
 
+/* The others went on without this node. */
+static void ina_member_left_out(struct ina_node *node)
+{
+	int i;
+
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_late_leave_out(node->workers[i]);
+	ina_member_changed(node, &(struct ina_blame){
+			.reason = INA_REASON_EXCLUDED,
+			.culprit = node->local });
+}
+
 /**
  * ina_member_rx_welcome() - the parent answers a JOIN
  * @node: the node
@@ -278,6 +362,10 @@ void ina_member_rx_welcome(struct ina_node *node, const struct ina_pkt *pkt)
 	}
 	if (!ina_member_for_us(node, welcome->instance, welcome->generation))
 		goto unlock;
+	if (reason == INA_REASON_EXCLUDED) {
+		ina_member_left_out(node);
+		goto unlock;
+	}
 	if (reason != node->refused && reason)
 		ina_event_send(node->net, &(struct ina_event){
 				.type = INA_EVENT_TYPE_REFUSED,
@@ -329,6 +417,8 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 		.number = pkt->epoch,
 		.members = be32_to_cpu(epoch->workers),
 		.token = be32_to_cpu(epoch->token),
+		.ranks = (const u8 *)(epoch + 1),
+		.nranks = pkt->count,
 		.base = be64_to_cpu(epoch->base),
 		.over.final = be32_to_cpu(epoch->final),
 		.over.failed = be32_to_cpu(epoch->failed),
@@ -348,6 +438,7 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	node->heard_seq = pkt->seq;
 	if (epoch->workers && node->open && pkt->epoch == node->epoch) {
 		ina_member_base(node, be64_to_cpu(epoch->base));
+		ina_late_told(node, e.base, be32_to_cpu(epoch->running));
 		goto ack;
 	}
 	/* Closed, or another one: then the closing of ours was lost. */

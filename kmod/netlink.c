@@ -89,6 +89,7 @@ int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 		.encap = ina_nl_u32(info, INA_A_JOB_ENCAP, INA_ENCAP_UDP),
 		.port = attrs[INA_A_JOB_PORT] ?
 			nla_get_u16(attrs[INA_A_JOB_PORT]) : INA_UDP_PORT,
+		.on_loss = ina_nl_u32(info, INA_A_JOB_ON_LOSS, INA_ON_LOSS_FAIL),
 	};
 	struct ina_job *job;
 	int err;
@@ -154,7 +155,8 @@ static int ina_nl_job_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 	    nla_put_u64_64bit(skb, INA_A_JOB_MEMORY,
 			      atomic64_read(&job->memory), INA_A_JOB_PAD) ||
 	    nla_put_u32(skb, INA_A_JOB_ATTACHED,
-			node ? READ_ONCE(node->attached) : 0)) {
+			node ? READ_ONCE(node->attached) : 0) ||
+	    nla_put_u32(skb, INA_A_JOB_ON_LOSS, config->on_loss)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -11,7 +11,7 @@
 #include <uapi/linux/ina.h>
 
 /* INA_CMD_JOB_ADD - do */
-const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_PORT + 1] = {
+const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_ON_LOSS + 1] = {
 	[INA_A_JOB_ID] = { .type = NLA_U32, },
 	[INA_A_JOB_DTYPE] = NLA_POLICY_MAX(NLA_U32, 0),
 	[INA_A_JOB_FRAGMENT] = { .type = NLA_U32, },
@@ -21,6 +21,7 @@ const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_PORT + 1] = {
 	[INA_A_JOB_DEADLINE] = { .type = NLA_U32, },
 	[INA_A_JOB_ENCAP] = NLA_POLICY_MAX(NLA_U32, 1),
 	[INA_A_JOB_PORT] = { .type = NLA_U16, },
+	[INA_A_JOB_ON_LOSS] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* INA_CMD_JOB_DEL - do */
@@ -73,7 +74,7 @@ const struct genl_ops ina_nl_ops[9] = {
 		.cmd		= INA_CMD_JOB_ADD,
 		.doit		= ina_nl_job_add_doit,
 		.policy		= ina_job_add_nl_policy,
-		.maxattr	= INA_A_JOB_PORT,
+		.maxattr	= INA_A_JOB_ON_LOSS,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

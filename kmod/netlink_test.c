@@ -22,11 +22,11 @@ struct netlink_test_op {
 	bool admin;
 	bool dump;
 	u16 maxattr;
-	struct netlink_test_attr attrs[9];
+	struct netlink_test_attr attrs[10];
 };
 
 static const struct netlink_test_op netlink_test_ops[] = {
-	{ INA_CMD_JOB_ADD, true, false, INA_A_JOB_PORT, {
+	{ INA_CMD_JOB_ADD, true, false, INA_A_JOB_ON_LOSS, {
 		{ INA_A_JOB_ID, 4, U32_MAX },
 		{ INA_A_JOB_DTYPE, 4, INA_DTYPE_INT32 },
 		{ INA_A_JOB_FRAGMENT, 4, U32_MAX },
@@ -35,7 +35,8 @@ static const struct netlink_test_op netlink_test_ops[] = {
 		{ INA_A_JOB_GROUP, 4, U32_MAX },
 		{ INA_A_JOB_DEADLINE, 4, U32_MAX },
 		{ INA_A_JOB_ENCAP, 4, INA_ENCAP_IP },
-		{ INA_A_JOB_PORT, 2, U32_MAX } } },
+		{ INA_A_JOB_PORT, 2, U32_MAX },
+		{ INA_A_JOB_ON_LOSS, 4, INA_ON_LOSS_DEGRADE } } },
 	{ INA_CMD_JOB_DEL, true, false, INA_A_JOB_ID, {
 		{ INA_A_JOB_ID, 4, U32_MAX } } },
 	{ INA_CMD_JOB_GET, false, true, INA_A_JOB_ID, {

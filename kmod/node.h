@@ -18,6 +18,7 @@
 #include "arrival.h"
 #include "hop.h"
 #include "job.h"
+#include "ranks.h"
 #include "region.h"
 #include "slot.h"
 
@@ -40,12 +41,34 @@ struct ina_peer {
 };
 
 /**
+ * struct ina_blame - why something failed
+ * @reason: enum ina_reason
+ * @detail: numbers that belong to it
+ * @culprit: who, :: if unknown
+ * @worker: number of the worker there, counted from 1, 0 if unknown
+ * @last: last fragment seen of it, counted from 1, 0 if none
+ */
+struct ina_blame {
+	u32 reason;
+	u32 detail[2];
+	struct in6_addr culprit;
+	u32 worker;
+	u32 last;
+};
+
+/**
  * struct ina_child - a child, all under the node's lock but @peer
  * @peer: where it is
  * @instance: its incarnation, 0 before the first JOIN
  * @generation: its last change
  * @workers: workers of its subtree, 0 unless complete
  * @token: sum of their tokens
+ * @ranks: their ranks
+ * @height: levels below it
+ * @out: the others go on without it until it joins again
+ * @dropped: it does not know that yet
+ * @late_round: last round it is said to be late with, plus 1
+ * @late: who is, as the child says
  * @floor: rounds below may have been used by its subtree
  * @last_epoch: highest epoch its subtree has seen
  * @epoch_token: @token in the last epoch
@@ -65,6 +88,12 @@ struct ina_child {
 	u32 generation;
 	u32 workers;
 	u32 token;
+	struct ina_ranks ranks;
+	u16 height;
+	bool out;
+	bool dropped;
+	u64 late_round;
+	struct ina_blame late;
 	u64 floor;
 	u32 last_epoch;
 	u32 epoch_token;
@@ -77,18 +106,6 @@ struct ina_child {
 	bool announce;
 	u32 refused;
 	struct ina_arrivals arrivals;
-};
-
-/**
- * struct ina_blame - why something failed
- * @reason: enum ina_reason
- * @detail: numbers that belong to it
- * @culprit: who, :: if unknown
- */
-struct ina_blame {
-	u32 reason;
-	u32 detail[2];
-	struct in6_addr culprit;
 };
 
 /**
@@ -114,12 +131,16 @@ struct ina_over {
  * @members: workers of the epoch in which it was contributed to, or in the
  *	result
  * @token: sum of their tokens
+ * @ranks: their ranks
  * @length: elements, 0 if not known yet
  * @frags: fragments of @length
- * @deadline: jiffies at which it fails here
+ * @started: jiffies at which somebody contributed first, as far as is known
+ * @ask_at: jiffies at which the children are told that it waits
  * @failed: it did; then @blame says why
  * @heard: the parent said that it failed
- * @reported: it should fail, the root is told
+ * @reported: whom it waits for, the parent is told
+ * @exclude: it is to end without whom it waits for
+ * @excluding: the children are told so
  * @again: it is summed again; the deadline stays
  * @complete: all results are held
  * @tell_up: the parent is to be told of the failure
@@ -132,12 +153,16 @@ struct ina_round {
 	struct ina_tag tag;
 	u32 members;
 	u32 token;
+	struct ina_ranks ranks;
 	u32 length;
 	u32 frags;
-	unsigned long deadline;
+	unsigned long started;
+	unsigned long ask_at;
 	bool failed;
 	bool heard;
 	bool reported;
+	bool exclude;
+	bool excluding;
 	bool again;
 	bool complete;
 	bool tell_up;
@@ -202,6 +227,8 @@ struct ina_tx {
  * @root_id: instance of its root
  * @members: workers of the epoch, in the whole tree
  * @token: sum of their tokens
+ * @ranks: their ranks
+ * @expected: children and local workers that contribute in the epoch
  * @base: first round not acknowledged by all; read without the lock
  * @acked: the subtree holds all rounds below
  * @generation: counts changes of the subtree
@@ -209,6 +236,9 @@ struct ina_tx {
  * @heard_seq: its number; older ones are ignored
  * @subtree: workers in the subtree, 0 unless complete
  * @subtree_token: sum of their tokens
+ * @subtree_ranks: their ranks
+ * @height: levels below
+ * @absent: local workers that the others go on without until they are back
  * @change: why the subtree last became incomplete
  * @closed: why the epoch is closed, told to the children
  * @index: contributor index at the parent
@@ -262,6 +292,8 @@ struct ina_node {
 	u64 root_id;
 	u32 members;
 	u32 token;
+	struct ina_ranks ranks;
+	u16 expected;
 	u64 base;
 	u64 acked;
 	u32 generation;
@@ -269,6 +301,9 @@ struct ina_node {
 	u32 heard_seq;
 	u32 subtree;
 	u32 subtree_token;
+	struct ina_ranks subtree_ranks;
+	u16 height;
+	u16 absent;
 	struct ina_blame change;
 	struct ina_blame closed;
 	u16 index;
@@ -323,6 +358,12 @@ void ina_node_children_free(struct ina_child *children, u16 count);
 struct ina_peer *ina_node_peer(struct ina_node *node, u16 index);
 int ina_node_child_find(const struct ina_node *node,
 			const struct in6_addr *addr);
+
+/* Do rounds end without the workers they lack? */
+static inline bool ina_node_degrades(const struct ina_node *node)
+{
+	return node->job->config.on_loss == INA_ON_LOSS_DEGRADE;
+}
 
 /* Number, state and elements of the slot of a fragment. */
 static inline u32 ina_node_slot_id(const struct ina_node *node, u64 round,

@@ -139,7 +139,6 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 {
 	struct ina_round *entry = ina_round_entry(node, tag->round);
 	const struct ina_job_config *config = &node->job->config;
-	u32 ms = config->deadline_ms;
 
 	lockdep_assert_held(&node->lock);
 	if (tag->round < node->base ||
@@ -156,20 +155,26 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		return entry;
 	}
 	WRITE_ONCE(entry->length, 0);
-	if (!ina_round_is_kept(node, tag))
+	/* A final round may be of earlier members. */
+	if (!ina_round_is_kept(node, tag)) {
 		WRITE_ONCE(entry->kept, 0);
-	/* Leave those above, who know more, the time to name the culprit. */
-	if (!node->nchildren && !node->root)
-		ms += ms / 4 + 1;
-	if (!entry->again || entry->tag.round != tag->round)
-		entry->deadline = jiffies + msecs_to_jiffies(ms);
+		entry->members = node->members;
+		entry->token = node->token;
+		ina_ranks_copy(&entry->ranks, &node->ranks);
+	}
+	/* Where rounds go on without who is late, the others have time again. */
+	if (!entry->again || entry->tag.round != tag->round ||
+	    ina_node_degrades(node)) {
+		entry->started = jiffies;
+		entry->ask_at = jiffies;
+	}
 	entry->tag = *tag;
-	entry->members = node->members;
-	entry->token = node->token;
 	entry->frags = ina_wire_frags(length, config->fragment);
 	entry->failed = false;
 	entry->heard = false;
 	entry->reported = false;
+	entry->exclude = false;
+	entry->excluding = false;
 	entry->again = false;
 	entry->complete = false;
 	entry->tell_up = false;
@@ -328,6 +333,8 @@ int ina_round_contribute(struct ina_node *node, struct ina_part *part,
 	err = ina_round_enter(node, &part->tag, length, from);
 	if (err)
 		return err;
+	/* Who knows the era knows how many: see ina_epoch_open(). */
+	part->expected = READ_ONCE(node->expected);
 	switch (ina_slot_add(ina_node_slot(node, id), part, node->contributors,
 			     ina_node_sums(node, id), src,
 			     ina_wire_count(length, fragment, frag))) {
@@ -369,6 +376,7 @@ static void ina_round_admit(struct ina_node *node, const struct ina_part *part)
 					   part->tag.round + 1, &blame);
 	entry->members = part->workers;
 	entry->token = part->token;
+	ina_ranks_clear(&entry->ranks);
 	ina_round_advance(node);
 unlock:
 	spin_unlock_bh(&node->lock);
@@ -427,7 +435,7 @@ static u64 ina_round_lowest(const struct ina_node *node)
 	for (i = 0; i < node->nchildren; i++)
 		lowest = min(lowest, node->children[i].acked);
 	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
+		if (node->workers[i] && !node->workers[i]->out)
 			lowest = min(lowest, node->workers[i]->acked);
 	return lowest;
 }

@@ -12,6 +12,7 @@
 #include "event.h"
 #include "fail.h"
 #include "job.h"
+#include "late.h"
 #include "member.h"
 #include "net.h"
 #include "round.h"
@@ -191,29 +192,75 @@ static int ina_rx_result(struct ina_node *node, const struct ina_pkt *pkt,
 	return err;
 }
 
+/* Which round a packet is about. */
+static int ina_rx_tag(struct ina_node *node, const struct ina_pkt *pkt,
+		      struct ina_tag *tag)
+{
+	u64 epoch_era = ina_epoch_published(node);
+
+	if (!epoch_era || pkt->epoch != epoch_era >> 32)
+		return INA_STAT_DROP_EPOCH;
+	*tag = ina_round_tag(node, (u32)epoch_era,
+			     ina_wire_round(pkt->round, READ_ONCE(node->base)));
+	return 0;
+}
+
+static struct ina_blame ina_rx_blame(const struct ina_fail_hdr *fail)
+{
+	struct ina_blame blame = {
+		.reason = be32_to_cpu(fail->reason),
+		.detail = { be32_to_cpu(fail->detail[0]),
+			    be32_to_cpu(fail->detail[1]) },
+		.worker = be32_to_cpu(fail->worker),
+		.last = be32_to_cpu(fail->last),
+	};
+
+	memcpy(&blame.culprit, fail->culprit, sizeof(fail->culprit));
+	return blame;
+}
+
+/* A round waits, says a child; or it is to end, says the parent. */
+static int ina_rx_late(struct ina_node *node, const struct ina_pkt *pkt,
+		       const struct ina_rx_info *info)
+{
+	bool order = pkt->type == INA_TYPE_EXCLUDE;
+	struct ina_child *child;
+	struct ina_blame blame;
+	struct ina_tag tag;
+	int err;
+
+	if (order)
+		err = ina_rx_from_parent(node, info) ? 0 : INA_STAT_DROP_SOURCE;
+	else
+		err = ina_rx_child(node, pkt, info, &child);
+	if (!err)
+		err = ina_rx_tag(node, pkt, &tag);
+	if (err)
+		return err;
+	if (order) {
+		ina_late_order(node, &tag);
+		return 0;
+	}
+	blame = ina_rx_blame(pkt->body);
+	ina_late_named(node, child, &tag, &blame);
+	return 0;
+}
+
 /* A child's failure goes up to the root, the root's comes down to all. */
 static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 		       const struct ina_rx_info *info)
 {
 	bool down = ina_rx_from_parent(node, info);
-	const struct ina_fail_hdr *fail = pkt->body;
-	u64 epoch_era = ina_epoch_published(node);
 	struct ina_child *child;
-	struct ina_blame blame = {
-		.reason = be32_to_cpu(fail->reason),
-		.detail = { be32_to_cpu(fail->detail[0]),
-			    be32_to_cpu(fail->detail[1]) },
-	};
-	struct ina_tag tag =
-		ina_round_tag(node, (u32)epoch_era,
-			      ina_wire_round(pkt->round, READ_ONCE(node->base)));
+	struct ina_blame blame;
+	struct ina_tag tag;
 	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
 
+	if (!err)
+		err = ina_rx_tag(node, pkt, &tag);
 	if (err)
 		return err;
-	if (!epoch_era || pkt->epoch != epoch_era >> 32)
-		return INA_STAT_DROP_EPOCH;
-	memcpy(&blame.culprit, fail->culprit, sizeof(fail->culprit));
+	blame = ina_rx_blame(pkt->body);
 	if (down || node->root) {
 		ina_fail_round_from(node, &tag, &blame);
 	} else {
@@ -283,6 +330,9 @@ static int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
 		return err;
 	case INA_TYPE_FAIL:
 		return ina_rx_fail(node, pkt, info);
+	case INA_TYPE_LATE:
+	case INA_TYPE_EXCLUDE:
+		return ina_rx_late(node, pkt, info);
 	case INA_TYPE_DONE:
 	case INA_TYPE_GROUP_OK:
 	case INA_TYPE_GROUP_NACK:

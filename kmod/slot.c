@@ -21,28 +21,28 @@ void ina_slot_init(struct ina_slot *slot)
 }
 
 /* The first contribution under a newer tag: forget the former owner. */
-static void ina_slot_claim(struct ina_slot *slot, const struct ina_tag *tag,
+static void ina_slot_claim(struct ina_slot *slot, const struct ina_part *part,
 			   u16 contributors)
 {
 	lockdep_assert_held(&slot->lock);
-	slot->tag = *tag;
+	slot->tag = part->tag;
 	slot->state = INA_SLOT_SUMMING;
 	slot->flags = 0;
-	slot->missing = contributors;
+	slot->missing = part->expected ?: contributors;
 	slot->workers = 0;
 	slot->token = 0;
 	bitmap_zero(slot->seen, contributors);
 }
 
-static bool ina_slot_owns(struct ina_slot *slot, const struct ina_tag *tag,
+static bool ina_slot_owns(struct ina_slot *slot, const struct ina_part *part,
 			  u16 contributors)
 {
-	if (ina_tag_equal(&slot->tag, tag))
+	if (ina_tag_equal(&slot->tag, &part->tag))
 		return true;
 	/* Era 0 marks a slot never used. */
-	if (slot->tag.era && !ina_tag_newer(tag, &slot->tag))
+	if (slot->tag.era && !ina_tag_newer(&part->tag, &slot->tag))
 		return false;
-	ina_slot_claim(slot, tag, contributors);
+	ina_slot_claim(slot, part, contributors);
 	return true;
 }
 
@@ -81,14 +81,15 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
 	enum ina_slot_verdict verdict = INA_SLOT_ADDED;
 
 	spin_lock_bh(&slot->lock);
-	if (!ina_slot_owns(slot, &part->tag, contributors)) {
+	if (!ina_slot_owns(slot, part, contributors)) {
 		verdict = INA_SLOT_STALE;
-	} else if (slot->state == INA_SLOT_RESULT ||
+	} else if (slot->state != INA_SLOT_SUMMING ||
 		   test_bit(part->contributor, slot->seen)) {
 		verdict = INA_SLOT_DUPLICATE;
 	} else {
-		ina_slot_take(slot, part, slot->missing == contributors, acc,
-			      src, count);
+		ina_slot_take(slot, part,
+			      bitmap_empty(slot->seen, contributors), acc, src,
+			      count);
 		if (!slot->missing) {
 			slot->state = INA_SLOT_COMPLETE;
 			part->workers = slot->workers;
@@ -124,7 +125,7 @@ enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
 
 	spin_lock_bh(&slot->lock);
 	if (!ina_tag_equal(&slot->tag, &part->tag) &&
-	    !(part->final && ina_slot_owns(slot, &part->tag, contributors))) {
+	    !(part->final && ina_slot_owns(slot, part, contributors))) {
 		verdict = ina_tag_newer(&part->tag, &slot->tag) ?
 			  INA_SLOT_EARLY : INA_SLOT_STALE;
 	} else if (slot->state == INA_SLOT_RESULT) {
@@ -217,23 +218,39 @@ bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,
 }
 
 /**
- * ina_slot_missing() - who has not contributed
+ * ina_slot_common() - who has contributed to this sum, too
  * @slot: the slot
  * @tag: whose sum
+ * @seen: a bit for each contributor; cleared if it has not
  * @contributors: how many there are
- *
- * Return: the first missing contributor, 0 if none has come under this tag, or
- * -1 if all are in.
  */
-int ina_slot_missing(struct ina_slot *slot, const struct ina_tag *tag,
-		     u16 contributors)
+void ina_slot_common(struct ina_slot *slot, const struct ina_tag *tag,
+		     unsigned long *seen, u16 contributors)
 {
-	int missing = 0;
+	spin_lock_bh(&slot->lock);
+	if (!ina_tag_equal(&slot->tag, tag))
+		bitmap_zero(seen, contributors);
+	else if (slot->state == INA_SLOT_SUMMING)
+		bitmap_and(seen, seen, slot->seen, contributors);
+	spin_unlock_bh(&slot->lock);
+}
+
+/**
+ * ina_slot_has() - has this one contributed
+ * @slot: the slot
+ * @tag: whose sum
+ * @contributor: who
+ *
+ * Return: true if so.
+ */
+bool ina_slot_has(struct ina_slot *slot, const struct ina_tag *tag,
+		  u16 contributor)
+{
+	bool has;
 
 	spin_lock_bh(&slot->lock);
-	if (ina_tag_equal(&slot->tag, tag))
-		missing = slot->missing ?
-			  find_first_zero_bit(slot->seen, contributors) : -1;
+	has = ina_tag_equal(&slot->tag, tag) &&
+	      test_bit(contributor, slot->seen);
 	spin_unlock_bh(&slot->lock);
-	return missing;
+	return has;
 }

@@ -41,6 +41,7 @@ struct ina_tag {
  * @token: sum of their tokens
  * @flags: INA_F_OVERFLOW or 0
  * @final: the round is complete at the root: a result needs no sum here
+ * @expected: contributors that are in the epoch, 0 for all
  */
 struct ina_part {
 	struct ina_tag tag;
@@ -49,6 +50,7 @@ struct ina_part {
 	u32 token;
 	u16 flags;
 	bool final;
+	u16 expected;
 };
 
 /**
@@ -104,8 +106,10 @@ bool ina_slot_publish(struct ina_slot *slot, const struct ina_tag *tag);
 bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,
 		   void *dst, const s32 *acc, unsigned int count);
 bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_tag *tag);
-int ina_slot_missing(struct ina_slot *slot, const struct ina_tag *tag,
-		     u16 contributors);
+void ina_slot_common(struct ina_slot *slot, const struct ina_tag *tag,
+		     unsigned long *seen, u16 contributors);
+bool ina_slot_has(struct ina_slot *slot, const struct ina_tag *tag,
+		  u16 contributor);
 
 /**
  * ina_tag_newer() - does a tag come after another

@@ -551,21 +551,53 @@ static void emit__moved_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, part.workers, 0);
 }
 
-static void missing__who(struct kunit *test)
+static void common__who(struct kunit *test)
 {
+	struct ina_tag other = { .era = 5, .round = 10 };
 	struct slot_test *t = test->priv;
+	DECLARE_BITMAP(seen, 66);
 	u16 who;
 
-	KUNIT_EXPECT_EQ(test, ina_slot_missing(t->slot, &slot_test_tag, 66), 0);
 	for (who = 0; who < 66; who++) {
-		KUNIT_EXPECT_EQ(test, ina_slot_missing(t->slot, &slot_test_tag,
-						       66), who);
+		bitmap_fill(seen, 66);
+		ina_slot_common(t->slot, &slot_test_tag, seen, 66);
+		KUNIT_EXPECT_EQ(test, bitmap_weight(seen, 66), who);
+		KUNIT_EXPECT_FALSE(test, ina_slot_has(t->slot, &slot_test_tag,
+						      who));
 		slot_test_add(t, slot_test_tag, who, 66, 1);
+		KUNIT_EXPECT_TRUE(test, ina_slot_has(t->slot, &slot_test_tag,
+						     who));
 	}
-	KUNIT_EXPECT_EQ(test, ina_slot_missing(t->slot, &slot_test_tag, 66), -1);
+	bitmap_fill(seen, 66);
+	ina_slot_common(t->slot, &slot_test_tag, seen, 66);
+	KUNIT_EXPECT_TRUE(test, bitmap_full(seen, 66));
 	/* Nobody has come under another tag. */
-	KUNIT_EXPECT_EQ(test, ina_slot_missing(t->slot, &(struct ina_tag){
-			.era = 5, .round = 10 }, 66), 0);
+	ina_slot_common(t->slot, &other, seen, 66);
+	KUNIT_EXPECT_TRUE(test, bitmap_empty(seen, 66));
+	KUNIT_EXPECT_FALSE(test, ina_slot_has(t->slot, &other, 0));
+}
+
+/* Two of three are in the epoch: they make the sum, the third is refused. */
+static void expected__fewer(struct kunit *test)
+{
+	struct ina_part part = {
+		.tag = slot_test_tag, .contributor = 2, .workers = 1,
+		.expected = 2,
+	};
+	struct slot_test *t = test->priv;
+	__le32 src[SLOT_TEST_COUNT] = { cpu_to_le32(5) };
+
+	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &part, 3, t->acc, src,
+					   SLOT_TEST_COUNT), INA_SLOT_ADDED);
+	part.contributor = 0;
+	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &part, 3, t->acc, src,
+					   SLOT_TEST_COUNT), INA_SLOT_FULL);
+	KUNIT_EXPECT_EQ(test, part.workers, 2);
+	part.contributor = 1;
+	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &part, 3, t->acc, src,
+					   SLOT_TEST_COUNT),
+			INA_SLOT_DUPLICATE);
+	KUNIT_EXPECT_EQ(test, t->acc[0], 10);
 }
 
 static int slot_test_init(struct kunit *test)
@@ -600,7 +632,8 @@ static struct kunit_case slot_test_cases[] = {
 	KUNIT_CASE(peek__ways),
 	KUNIT_CASE(emit__sum),
 	KUNIT_CASE(emit__moved_on),
-	KUNIT_CASE(missing__who),
+	KUNIT_CASE(common__who),
+	KUNIT_CASE(expected__fewer),
 	{}
 };
 

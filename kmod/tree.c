@@ -68,6 +68,10 @@ static void ina_tree_take_over(const struct ina_node *node,
 	child->generation = old->generation;
 	child->workers = old->workers;
 	child->token = old->token;
+	ina_ranks_copy(&child->ranks, &old->ranks);
+	child->height = old->height;
+	child->out = old->out;
+	child->dropped = old->dropped;
 	child->floor = old->floor;
 	child->last_epoch = old->last_epoch;
 	child->epoch_token = old->epoch_token;

@@ -23,14 +23,15 @@ unsigned int ina_wire_body_size(const struct ina_pkt *pkt)
 	case INA_TYPE_RESULT:
 		return pkt->count * INA_WIRE_ELEM;
 	case INA_TYPE_JOIN:
-		return sizeof(struct ina_join_hdr);
+		return sizeof(struct ina_join_hdr) + INA_RANKS_SIZE(pkt->count);
 	case INA_TYPE_WELCOME:
 		return sizeof(struct ina_welcome_hdr);
 	case INA_TYPE_EPOCH:
-		return sizeof(struct ina_epoch_hdr);
+		return sizeof(struct ina_epoch_hdr) + INA_RANKS_SIZE(pkt->count);
 	case INA_TYPE_ACK:
 		return sizeof(struct ina_ack_hdr);
 	case INA_TYPE_FAIL:
+	case INA_TYPE_LATE:
 		return sizeof(struct ina_fail_hdr);
 	case INA_TYPE_DONE:
 		return sizeof(struct ina_done_hdr);
@@ -65,6 +66,11 @@ static int ina_wire_check_size(const struct ina_pkt *pkt, unsigned int len)
 	case INA_TYPE_GROUP_NACK:
 		if (!pkt->count || pkt->count > INA_GROUP_MAX)
 			return INA_STAT_DROP_FRAGMENT;
+		break;
+	case INA_TYPE_JOIN:
+	case INA_TYPE_EPOCH:
+		if (pkt->count > INA_RANKS_MAX)
+			return INA_STAT_DROP_SIZE;
 	}
 	return len == ina_wire_body_size(pkt) ? 0 : INA_STAT_DROP_SIZE;
 }

@@ -61,10 +61,11 @@ static int wire_test_parse(const struct ina_hdr *hdr, unsigned int len)
 static void body_size__types(struct kunit *test)
 {
 	static const unsigned int size[] = {
-		[INA_TYPE_JOIN] = 56, [INA_TYPE_WELCOME] = 16,
-		[INA_TYPE_EPOCH] = 56, [INA_TYPE_ACK] = 16,
+		[INA_TYPE_JOIN] = 74, [INA_TYPE_WELCOME] = 16,
+		[INA_TYPE_EPOCH] = 58, [INA_TYPE_ACK] = 16,
 		[INA_TYPE_DATA] = 36, [INA_TYPE_RESULT] = 36,
-		[INA_TYPE_FAIL] = 28, [INA_TYPE_DONE] = 4,
+		[INA_TYPE_FAIL] = 36, [INA_TYPE_DONE] = 4,
+		[INA_TYPE_LATE] = 36, [INA_TYPE_EXCLUDE] = 0,
 		[INA_TYPE_GROUP_NACK] = 2, [INA_TYPE_MAX] = 0,
 	};
 	struct ina_pkt pkt = { .count = 9 };
@@ -72,6 +73,23 @@ static void body_size__types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sizeof(struct ina_hdr), 44);
 	for (pkt.type = 0; pkt.type < ARRAY_SIZE(size); pkt.type++)
 		KUNIT_EXPECT_EQ(test, ina_wire_body_size(&pkt), size[pkt.type]);
+}
+
+/* Ranks have an end, too. */
+static void parse__ranks(struct kunit *test)
+{
+	struct ina_hdr *hdr = test->priv;
+	struct ina_pkt pkt = { .type = INA_TYPE_EPOCH, .count = INA_RANKS_MAX };
+	const unsigned int len = sizeof(*hdr) + sizeof(struct ina_epoch_hdr);
+
+	ina_wire_build(hdr, &pkt);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len + 512), 0);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len + 511),
+			INA_STAT_DROP_SIZE);
+	pkt.count++;
+	ina_wire_build(hdr, &pkt);
+	KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len + 513),
+			INA_STAT_DROP_SIZE);
 }
 
 /* A bitmap has a bit for each packet of the group, and a group has an end. */
@@ -439,6 +457,7 @@ static int wire_test_init(struct kunit *test)
 static struct kunit_case wire_test_cases[] = {
 	KUNIT_CASE(body_size__types),
 	KUNIT_CASE(parse__group),
+	KUNIT_CASE(parse__ranks),
 	KUNIT_CASE(parse__valid),
 	KUNIT_CASE(parse__short),
 	KUNIT_CASE(parse__version),

@@ -10,6 +10,7 @@
 #include "epoch.h"
 #include "event.h"
 #include "fail.h"
+#include "member.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
@@ -148,9 +149,13 @@ void ina_worker_round_end(struct ina_worker *worker,
 		c->detail[0] = round->blame.detail[0];
 		c->detail[1] = round->blame.detail[1];
 		memcpy(c->culprit, &round->blame.culprit, sizeof(c->culprit));
+		c->worker = round->blame.worker;
+		c->last = round->blame.last;
 	} else {
 		c->error = overflow ? -EOVERFLOW : 0;
 		c->workers = round->members;
+		memcpy(worker->ctl->ranks[c - worker->ctl->rounds],
+		       round->ranks.bits, sizeof(round->ranks.bits));
 	}
 	/* The process reads the state first, then the rest and the result. */
 	smp_store_release(&c->state, round->failed ? INA_ROUND_FAILED :
@@ -211,16 +216,15 @@ void ina_worker_base(struct ina_worker *worker)
 
 /**
  * ina_worker_epoch() - a new epoch is open
- * @worker: one to be told
- * @fresh: it has another root than the last
+ * @worker: one to be told; it has no part in any round if acked is U64_MAX
  *
  * Context: any, the node's lock is held.
  */
-void ina_worker_epoch(struct ina_worker *worker, bool fresh)
+void ina_worker_epoch(struct ina_worker *worker)
 {
 	struct ina_node *node = worker->node;
+	bool fresh = worker->acked == U64_MAX;
 
-	fresh |= worker->acked == U64_MAX;
 	if (fresh || worker->next < node->base) {
 		worker->next = node->base;
 		worker->acked = node->base;
@@ -267,6 +271,8 @@ static void ina_worker_show(struct ina_worker *worker, u64 round, u32 length)
 	c->epoch = worker->node->epoch;
 	memset(c->detail, 0, sizeof(c->detail));
 	memset(c->culprit, 0, sizeof(c->culprit));
+	c->worker = 0;
+	c->last = 0;
 	c->submit_ns = ktime_get_ns();
 	c->end_ns = 0;
 	/* Active when all is written. */
@@ -290,7 +296,7 @@ static int ina_worker_start(struct ina_worker *worker,
 	lockdep_assert_held(&node->lock);
 	if (node->dead || worker->detached)
 		return -ENODEV;
-	if (!node->open)
+	if (!node->open || worker->out)
 		return -ENOTCONN;
 	if (submit->round != worker->next)
 		return -ESTALE;
@@ -328,6 +334,7 @@ static void ina_worker_push(struct ina_worker *worker,
 	struct ina_part part;
 	u32 frag;
 
+	WRITE_ONCE(worker->last, 0);
 	/* While the tree changes, contributors have no numbers. */
 	if ((u32)ina_epoch_published(node) != tag->era)
 		return;
@@ -341,6 +348,7 @@ static void ina_worker_push(struct ina_worker *worker,
 		if (ina_round_contribute(node, &part, frag, length, src,
 					 &node->local))
 			break;
+		WRITE_ONCE(worker->last, frag + 1);
 		src += config->fragment * sizeof(s32);
 		if (frag % INA_WORKER_BATCH != INA_WORKER_BATCH - 1)
 			continue;
@@ -459,6 +467,15 @@ void ina_worker_restart(struct work_struct *work)
 static bool ina_worker_opened(struct ina_worker *worker)
 {
 	struct ina_node *node = worker->node;
+
+	if (worker->out) {
+		worker->released = worker->next;
+		worker->out = false;
+		ina_member_changed(node, &(struct ina_blame){
+				.reason = INA_REASON_CHILD_LOST,
+				.culprit = node->local,
+				.worker = worker->index + 1 });
+	}
 
 	if (!node->open && worker->released < worker->next) {
 		worker->released = worker->next;
@@ -582,7 +599,7 @@ __poll_t ina_worker_poll(struct ina_worker *worker)
 	} else {
 		if (ina_worker_unread(worker))
 			mask |= EPOLLIN | EPOLLRDNORM;
-		if (node->open && worker->next - node->base <
+		if (node->open && !worker->out && worker->next - node->base <
 				  node->job->config.depth)
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}

@@ -22,6 +22,8 @@ struct work_struct;
  * @node: what it is attached to; a reference is held
  * @index: its number among the node's workers
  * @token: random, counted with each of its contributions
+ * @rank: its number in the job, INA_RANK_NONE if it has none
+ * @out: the others go on without it; under the node's lock
  * @contrib: its contributions, depth arrays
  * @ctl_page: memory of the control page
  * @ctl: the control page; written under the node's lock
@@ -31,11 +33,14 @@ struct work_struct;
  * @acked: rounds below have ended (and are read, where the memory is shared
  *	with children); under the node's lock
  * @released: results below are read; under the node's lock
+ * @last: fragments of its last round that are contributed
  */
 struct ina_worker {
 	struct ina_node *node;
 	u16 index;
 	u32 token;
+	u32 rank;
+	bool out;
 	struct ina_region contrib;
 	struct ina_region ctl_page;
 	struct ina_ctl *ctl;
@@ -44,6 +49,7 @@ struct ina_worker {
 	u64 next;
 	u64 acked;
 	u64 released;
+	u32 last;
 };
 
 struct ina_worker *ina_worker_attach(struct ina_net *inet,
@@ -63,7 +69,7 @@ void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 void ina_worker_round_end(struct ina_worker *worker,
 			  const struct ina_round *round, bool overflow);
 void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state);
-void ina_worker_epoch(struct ina_worker *worker, bool fresh);
+void ina_worker_epoch(struct ina_worker *worker);
 void ina_worker_skip(struct ina_worker *worker, bool fresh);
 void ina_worker_restart(struct work_struct *work);
 void ina_worker_base(struct ina_worker *worker);

@@ -48,6 +48,7 @@ struct words {
 #define WORDS(a)	{ .table = (a), .count = ARRAY_SIZE(a), .stride = sizeof((a)[0]) }
 
 extern const struct words dtype_words;
+extern const struct words on_loss_words;
 extern const struct words encap_words;
 extern const struct words state_words;
 extern const struct words reason_words;

@@ -7,7 +7,8 @@
 
 static const char job_help[] =
 	"Usage: inaconf job add [id] ID capacity N [dtype int32] [fragment N] [depth N]\n"
-	"                       [group N] [deadline MS] [encap udp|ip] [port N]\n"
+	"                       [group N] [deadline MS] [on-loss fail|degrade]\n"
+	"                       [encap udp|ip] [port N]\n"
 	"       inaconf job del [id] ID\n"
 	"       inaconf job show [[id] ID]\n"
 	"\n"
@@ -17,6 +18,7 @@ static const char job_help[] =
 	"depth      rounds in flight\n"
 	"group      packets of a hop answered together, a power of two\n"
 	"deadline   milliseconds after which an unfinished round fails\n"
+	"on-loss    a round that lacks a worker fails, or ends without it\n"
 	"encap      how packets are carried\n"
 	"port       UDP port of all nodes of the job\n";
 
@@ -28,6 +30,7 @@ static const struct param job_add_table[] = {
 	{ "depth", PARAM_U32, INA_A_JOB_DEPTH, 0, NULL },
 	{ "group", PARAM_U32, INA_A_JOB_GROUP, 0, NULL },
 	{ "deadline", PARAM_U32, INA_A_JOB_DEADLINE, 0, NULL },
+	{ "on-loss", PARAM_WORD, INA_A_JOB_ON_LOSS, 0, &on_loss_words },
 	{ "encap", PARAM_WORD, INA_A_JOB_ENCAP, 0, &encap_words },
 	{ "port", PARAM_U16, INA_A_JOB_PORT, 0, NULL },
 };
@@ -52,6 +55,7 @@ static const struct field job_fields[] = {
 	{ INA_A_JOB_DEPTH, FIELD_UINT, "depth", " depth ", NULL },
 	{ INA_A_JOB_GROUP, FIELD_UINT, "group", " group ", NULL },
 	{ INA_A_JOB_DEADLINE, FIELD_UINT, "deadline", " deadline ", NULL },
+	{ INA_A_JOB_ON_LOSS, FIELD_WORD, "on-loss", " on-loss ", &on_loss_words },
 	{ INA_A_JOB_ENCAP, FIELD_WORD, "encap", " encap ", &encap_words },
 	{ INA_A_JOB_PORT, FIELD_UINT, "port", " port ", NULL },
 	{ INA_A_JOB_HASH, FIELD_HEX, "hash", "\n    hash ", NULL },

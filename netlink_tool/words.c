@@ -13,6 +13,11 @@ static const char *const dtypes[] = {
 	[INA_DTYPE_INT32] = "int32",
 };
 
+static const char *const on_losses[] = {
+	[INA_ON_LOSS_FAIL] = "fail",
+	[INA_ON_LOSS_DEGRADE] = "degrade",
+};
+
 static const char *const encaps[] = {
 	[INA_ENCAP_UDP] = "udp",
 	[INA_ENCAP_IP] = "ip",
@@ -77,10 +82,13 @@ static const char *const events[] = {
 	[INA_EVENT_TYPE_PEER_SILENT] = "peer-silent",
 	[INA_EVENT_TYPE_PEER_BACK] = "peer-back",
 	[INA_EVENT_TYPE_PARENT_CHANGED] = "parent-changed",
+	[INA_EVENT_TYPE_DEGRADED] = "degraded",
+	[INA_EVENT_TYPE_RANK_TWICE] = "rank-twice",
 };
 
 const struct words dtype_words = WORDS(dtypes);
 const struct words encap_words = WORDS(encaps);
+const struct words on_loss_words = WORDS(on_losses);
 const struct words state_words = WORDS(states);
 const struct words reason_words = WORDS(reasons);
 const struct words reason_texts = WORDS(reasons_long);

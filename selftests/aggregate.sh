@@ -267,7 +267,7 @@ two_levels 7
 ok "an overflow reaches every worker" sums 7 "$workers" 3000 "$rounds" --pattern overflow
 ok "the root counts the rounds that overflowed" at_least root 7 rounds_overflow "$rounds"
 
-deadline=1500
+deadline=3000
 [[ ${INA_KIND:-} != debug ]] || deadline=6000
 job_add 7 capacity 20000 deadline $deadline
 flat 7 w0 w1

@@ -173,7 +173,7 @@ static int step_close(char **word)
 
 static int step_attach(char **word)
 {
-	struct ina_attach attach = { .job = (uint32_t)number(word[1]) };
+	struct ina_attach attach = { .job = (uint32_t)number(word[1]), .rank = INA_RANK_NONE };
 	int ret;
 
 	if (word[2])

@@ -63,7 +63,7 @@ ok "a job is added" silent job add 7 capacity 1Mi fragment 128 depth 4 group 102
 ok "a job is added with all words" silent job add id 8 capacity 6500k dtype int32 encap ip
 hash=$(inaconf job show 7 | sed -n 's/.*hash \(0x[0-9a-f]*\).*/\1/p')
 ok "the hash has 16 digits" test ${#hash} = 18
-job7="job 7 dtype int32 capacity 1048576 fragment 128 depth 4 group 1024 deadline 5000 encap udp port 4242
+job7="job 7 dtype int32 capacity 1048576 fragment 128 depth 4 group 1024 deadline 5000 on-loss fail encap udp port 4242
     hash $hash memory 0 attached 0"
 ok "a job is shown" prints "$job7" job show 7
 ok "the word id may be given" prints "$job7" job show id 7
@@ -248,7 +248,7 @@ words()
 	ok "an unknown command: what is known" \
 		fails 2 'Error: unknown command "ad"; known: add, del, show, help' job ad
 	ok "an unknown word: what is known" fails 2 \
-		'Error: unknown word "size"; known: id, capacity, dtype, fragment, depth, group, deadline, encap, port' \
+		'Error: unknown word "size"; known: id, capacity, dtype, fragment, depth, group, deadline, on-loss, encap, port' \
 		job add 20 size 3
 	ok "an unknown word of a tree" \
 		fails 2 'Error: unknown word "kid"; known: job, local, parent, child, workers' tree set job 7 kid 1

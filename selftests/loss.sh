@@ -28,6 +28,7 @@ job_add()
 {
 	local n
 	for n in "${nodes[@]}"; do
+		# There may be none.
 		conf "$n" job del 7 2>/dev/null
 		conf "$n" job add 7 "$@" || return
 	done

@@ -21,6 +21,7 @@ inaconf job add 9 capacity 5000
 declare -A settings=([7]="depth 2" [8]="depth 2 deadline 600000" [10]="deadline 200")
 node()
 {
+	# There may be none.
 	inaconf job del "$1" 2>/dev/null
 	# shellcheck disable=SC2086 # words
 	inaconf job add "$1" capacity 5000 ${settings[$1]} &&

@@ -93,7 +93,7 @@ for line in id=7 dtype=0 capacity=1000 fragment=128 depth=3 group=1024 deadline=
 done
 ok "a job is added with defaults" nlclient job-add id=8 capacity=1000
 answer=$(nlclient job-get id=8)
-for line in dtype=0 fragment=256 depth=2 deadline=10000 encap=0; do
+for line in dtype=0 fragment=256 depth=2 deadline=10000 encap=0 on-loss=0; do
 	ok "the default is $line" grep -qx $line <<<"$answer"
 done
 ok "jobs of another namespace are not seen" \
@@ -154,6 +154,7 @@ for group in 0 4 1000 4096; do
 		"Group is out of range: use a power of two from 8 to 2048 packets" - \
 		job-add id=9 capacity=10 group=$group
 done
+ok "an unknown on-loss is refused" not nlclient job-add id=9 capacity=10 on-loss=2
 for deadline in 0 86400001 4294967295; do
 	ok "deadline $deadline is refused" \
 		refused ERANGE "Deadline is out of range: use 1 to 86400000 ms" - \

@@ -10,6 +10,8 @@
 
 #include "session.h"
 
+#define INA_WHO_LEN	(INA_CULPRIT_LEN + 64)
+
 static __thread char ina_open_text[INA_TEXT_LEN];
 
 int ina_error_set(struct ina_session *s, int error, const char *fmt, ...)
@@ -86,14 +88,30 @@ const char *ina_reason_text(uint32_t reason)
 	return texts[reason];
 }
 
+/* Whom to blame: "10.0.0.13 worker 0, last fragment 41". */
+static const char *ina_error_who(const struct ina_status *st, char *text, size_t size)
+{
+	size_t len = (size_t)snprintf(text, size, "%s", st->culprit);
+
+	if (st->worker < 0)
+		return text;
+	len += (size_t)snprintf(text + len, size - len, " worker %d", st->worker);
+	if (st->last < 0)
+		snprintf(text + len, size - len, ", no fragment seen");
+	else
+		snprintf(text + len, size - len, ", last fragment %d", st->last);
+	return text;
+}
+
 static int ina_error_deadline(struct ina_session *s, const struct ina_status *st)
 {
 	const char *sep = st->culprit[0] ? ", waiting for " : "";
+	char who[INA_WHO_LEN];
 
 	return ina_error_set(s, st->error,
 			     "round %llu: %u of %u fragments without a result after the deadline%s%s",
 			     (unsigned long long)st->round, st->detail[0], st->detail[1],
-			     sep, st->culprit);
+			     sep, ina_error_who(st, who, sizeof(who)));
 }
 
 static int ina_error_length(struct ina_session *s, const struct ina_status *st)
@@ -105,18 +123,18 @@ static int ina_error_length(struct ina_session *s, const struct ina_status *st)
 			     (unsigned long long)st->round, who, st->detail[0], st->detail[1]);
 }
 
-/* "10.0.0.13 left" says more than "a worker left (10.0.0.13)". */
 static int ina_error_blame(struct ina_session *s, const struct ina_status *st)
 {
 	unsigned long long round = st->round;
+	char who[INA_WHO_LEN];
 
 	if (!st->culprit[0])
 		return ina_error_set(s, st->error, "round %llu failed: %s", round,
 				     ina_reason_text(st->reason));
 	switch (st->reason) {
 	case INA_REASON_LEFT:
-		return ina_error_set(s, st->error, "round %llu failed: %s left", round,
-				     st->culprit);
+		return ina_error_set(s, st->error, "round %llu failed: left by %s", round,
+				     ina_error_who(st, who, sizeof(who)));
 	case INA_REASON_CHILD_LOST:
 		return ina_error_set(s, st->error,
 				     "round %llu failed: %s restarted or joined again", round,

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/ina.h>
+#include <linux/ina_dev.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,7 +65,9 @@ struct ina_info {
  * @reason: enum ina_reason, why it failed
  * @detail: numbers that belong to @reason, see struct ina_ctl_round
  * @culprit: address of the node to blame, or an empty string
- * @workers: workers in the result
+ * @worker: number of the worker to blame on that node, -1 if it is not known
+ * @last: last fragment seen of it, -1 if none
+ * @workers: workers in the result: divide by this for the mean
  * @epoch: epoch of the round
  * @length: elements
  * @latency_ns: nanoseconds from the submit to the end, 0 if not ended
@@ -75,6 +78,8 @@ struct ina_status {
 	uint32_t reason;
 	uint32_t detail[2];
 	char culprit[INA_CULPRIT_LEN];
+	int32_t worker;
+	int32_t last;
 	uint32_t workers;
 	uint32_t epoch;
 	uint32_t length;
@@ -95,6 +100,20 @@ struct ina_status {
  * the text.
  */
 int ina_open(struct ina_session **session, uint32_t job, int timeout_ms);
+
+/**
+ * ina_open_rank() - become a worker of a job, with a number in the job
+ * @session: out: the session, NULL on failure
+ * @job: number of the job in this network namespace
+ * @rank: 0 to INA_RANK_MAX, another one for each worker; ina_ranks() tells which
+ *	are in a result
+ * @timeout_ms: as for ina_open()
+ *
+ * No epoch opens while two workers have the same rank.
+ *
+ * Return: as ina_open().
+ */
+int ina_open_rank(struct ina_session **session, uint32_t job, uint32_t rank, int timeout_ms);
 
 /**
  * ina_close() - leave the job
@@ -233,6 +252,19 @@ int ina_release(struct ina_session *session, uint64_t round);
  * Return: 0, or -EINVAL if there is no such round.
  */
 int ina_status(struct ina_session *session, uint64_t round, struct ina_status *status);
+
+/**
+ * ina_ranks() - which workers are in the result of a round
+ * @session: the session
+ * @round: a round for which ina_wait() returned 0 or -EOVERFLOW
+ *
+ * ina_status.workers is their number. Of a job that degrades, a round may end
+ * without workers that died or came too late.
+ *
+ * Return: INA_RANK_MAX + 1 bits, rank k is bit k % 8 of byte k / 8, valid until the
+ * array of the round is submitted again; NULL with errno as for ina_result().
+ */
+const uint8_t *ina_ranks(struct ina_session *session, uint64_t round);
 
 /**
  * ina_allreduce() - sum an array over all workers

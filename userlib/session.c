@@ -51,9 +51,10 @@ static int ina_session_open(struct ina_session *s)
 	}
 }
 
-static int ina_session_attach(struct ina_session *s, uint32_t job)
+static int ina_session_attach(struct ina_session *s, uint32_t job, uint32_t rank)
 {
 	s->att.job = job;
+	s->att.rank = rank;
 	if (!ioctl(s->fd, INA_IOC_ATTACH, &s->att))
 		return 0;
 	switch (errno) {
@@ -66,18 +67,24 @@ static int ina_session_attach(struct ina_session *s, uint32_t job)
 				     job);
 	case EBUSY:
 		return ina_error_set(s, -errno, "job %u: all local workers are attached", job);
+	case EEXIST:
+		return ina_error_set(s, -errno, "job %u: another worker here has rank %u", job,
+				     rank);
+	case ERANGE:
+		return ina_error_set(s, -errno, "job %u: rank %u is above %u", job, rank,
+				     INA_RANK_MAX);
 	default:
 		return ina_error_set(s, -errno, "cannot attach to job %u: %s", job,
 				     ina_strerror(errno));
 	}
 }
 
-static int ina_session_start(struct ina_session *s, uint32_t job, int timeout_ms)
+static int ina_session_start(struct ina_session *s, uint32_t job, uint32_t rank, int timeout_ms)
 {
 	int err = ina_session_open(s);
 
 	if (!err)
-		err = ina_session_attach(s, job);
+		err = ina_session_attach(s, job, rank);
 	if (!err)
 		err = ina_region_map(s);
 	if (err || !timeout_ms)
@@ -88,13 +95,18 @@ static int ina_session_start(struct ina_session *s, uint32_t job, int timeout_ms
 
 int ina_open(struct ina_session **session, uint32_t job, int timeout_ms)
 {
+	return ina_open_rank(session, job, INA_RANK_NONE, timeout_ms);
+}
+
+int ina_open_rank(struct ina_session **session, uint32_t job, uint32_t rank, int timeout_ms)
+{
 	struct ina_session *s = calloc(1, sizeof(*s));
 	int err;
 
 	*session = NULL;
 	if (!s)
 		return ina_error_set(NULL, -ENOMEM, "no memory for a session");
-	err = ina_session_start(s, job, timeout_ms);
+	err = ina_session_start(s, job, rank, timeout_ms);
 	if (err) {
 		ina_error_keep(s);
 		ina_close(s);

@@ -169,6 +169,8 @@ static void ina_xfer_ended(const struct ina_ctl_round *slot, struct ina_status *
 		st->detail[0] = slot->detail[0];
 		st->detail[1] = slot->detail[1];
 		ina_xfer_culprit(slot->culprit, st->culprit);
+		st->worker = (int32_t)slot->worker - 1;
+		st->last = (int32_t)slot->last - 1;
 	}
 	st->workers = slot->workers;
 	st->latency_ns = slot->end_ns - slot->submit_ns;
@@ -181,7 +183,9 @@ int ina_status(struct ina_session *s, uint64_t round, struct ina_status *st)
 	if (!slot)
 		return ina_error_set(s, -EINVAL, "round %llu is not in the window",
 				     (unsigned long long)round);
-	*st = (struct ina_status) { .round = round, .error = -EINPROGRESS };
+	*st = (struct ina_status) {
+		.round = round, .error = -EINPROGRESS, .worker = -1, .last = -1,
+	};
 	st->epoch = slot->epoch;
 	st->length = slot->length;
 	if (ina_shm_round_ended(slot))
@@ -256,6 +260,11 @@ const void *ina_result(struct ina_session *s, uint64_t round)
 		return ina_region_result(s, round);
 	errno = -err;
 	return NULL;
+}
+
+const uint8_t *ina_ranks(struct ina_session *s, uint64_t round)
+{
+	return ina_result(s, round) ? s->ctl->ranks[round % s->att.depth] : NULL;
 }
 
 /* Releasing is cumulative, so every round up to this one must have ended. */

@@ -76,6 +76,7 @@ reorder()
 			tc -n "$(ns sw)" qdisc replace dev "p-$n" root netem \
 				delay 3ms reorder 25% limit 10000 || return
 		else
+			# There may be none.
 			tc -n "$(ns sw)" qdisc del dev "p-$n" root 2>/dev/null
 		fi
 	done

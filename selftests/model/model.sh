@@ -89,6 +89,7 @@ model_run()
 	local name=$1 expected=$2 log=$out/$1/log got verdict=ok start=$SECONDS
 	shift 2
 	(model_build "$name" "$@")
+	# Its status is not 0 when it finds an error, which may be expected.
 	(cd "$out/$name" && nice -n 10 ./pan -m20000 >log 2>&1) || true
 	got=$(model_got "$log")
 	[[ $got == "$expected" ]] || verdict=FAILED

@@ -28,6 +28,16 @@ enum ina_encap {
 };
 
 /**
+ * enum ina_on_loss - What becomes of a round that lacks a worker.
+ * @INA_ON_LOSS_FAIL: it fails on every worker
+ * @INA_ON_LOSS_DEGRADE: it ends without the worker
+ */
+enum ina_on_loss {
+	INA_ON_LOSS_FAIL,
+	INA_ON_LOSS_DEGRADE,
+};
+
+/**
  * enum ina_node_state - What a node waits for.
  * @INA_NODE_STATE_IDLE: not every child has joined or not every local worker
  *   is attached
@@ -96,6 +106,8 @@ enum ina_reason {
  * @INA_EVENT_TYPE_PEER_SILENT: a parent or child does not answer
  * @INA_EVENT_TYPE_PEER_BACK: a parent or child answers again
  * @INA_EVENT_TYPE_PARENT_CHANGED: the node was given another parent
+ * @INA_EVENT_TYPE_DEGRADED: rounds go on without a worker
+ * @INA_EVENT_TYPE_RANK_TWICE: two workers have the same rank
  */
 enum ina_event_type {
 	INA_EVENT_TYPE_JOB_ADDED,
@@ -116,6 +128,8 @@ enum ina_event_type {
 	INA_EVENT_TYPE_PEER_SILENT,
 	INA_EVENT_TYPE_PEER_BACK,
 	INA_EVENT_TYPE_PARENT_CHANGED,
+	INA_EVENT_TYPE_DEGRADED,
+	INA_EVENT_TYPE_RANK_TWICE,
 };
 
 enum {
@@ -132,6 +146,7 @@ enum {
 	INA_A_JOB_MEMORY,
 	INA_A_JOB_ATTACHED,
 	INA_A_JOB_PAD,
+	INA_A_JOB_ON_LOSS,
 
 	__INA_A_JOB_MAX,
 	INA_A_JOB_MAX = (__INA_A_JOB_MAX - 1)

@@ -13,6 +13,8 @@
 
 #define INA_DEV_ABI		1
 #define INA_DEPTH_MAX		16	/* rounds in flight */
+#define INA_RANK_MAX		4095
+#define INA_RANK_NONE		0xffffffffU
 
 /* Offsets for mmap(). The control page and the results are read-only. */
 #define INA_MMAP_CTL		0ULL
@@ -23,12 +25,15 @@
  * struct ina_attach - INA_IOC_ATTACH
  * @job: in: number of the job
  * @flags: in: 0
+ * @rank: in: number of this worker in the job, at most INA_RANK_MAX and used by
+ *	no other, or INA_RANK_NONE
  * @index: out: number of this worker on this node
  * @dtype: out: enum ina_dtype
  * @fragment: out: elements in a packet
  * @depth: out: rounds in flight
  * @capacity: out: most elements in a round
  * @elem_size: out: bytes of an element
+ * @pad: 0
  * @stride: out: bytes from one round's array to the next; the array of round
  *	r starts at (r % depth) * stride, in contributions and in results
  * @ctl_size: out: bytes to map at INA_MMAP_CTL
@@ -36,17 +41,20 @@
  *
  * Fails with ENOENT if there is no such job in the caller's namespace,
  * ENOTCONN if it has no tree here, EBUSY if all its workers are attached,
- * EISCONN if the file is attached, ENOMEM beyond the limits.
+ * EISCONN if the file is attached, EEXIST if another local worker has the rank,
+ * ERANGE if there is no such rank, ENOMEM beyond the limits.
  */
 struct ina_attach {
 	__u32	job;
 	__u32	flags;
+	__u32	rank;
 	__u32	index;
 	__u32	dtype;
 	__u32	fragment;
 	__u32	depth;
 	__u32	capacity;
 	__u32	elem_size;
+	__u32	pad;
 	__u64	stride;
 	__u64	ctl_size;
 	__u64	array_size;
@@ -73,7 +81,8 @@ struct ina_submit {
 /**
  * struct ina_wait - INA_IOC_WAIT: sleep until a round has ended
  * @round: in: a submitted round, or INA_WAIT_OPEN to wait until an epoch is
- *	open, which also releases all results of a closed one
+ *	open, which also releases all results of a closed one and brings a
+ *	worker back in that the others went on without
  * @timeout_ms: in: -1 for ever
  * @flags: in: 0
  *
@@ -139,6 +148,9 @@ enum ina_round_state {
  *	result and fragments in all; COUNT workers counted and expected;
  *	LENGTH elements of the two parties
  * @culprit: IPv6 (or mapped IPv4) address of the node to blame, or ::
+ * @worker: number of the worker to blame on that node, counted from 1, 0 if it
+ *	is not known
+ * @last: last fragment seen of it, counted from 1, 0 if none
  * @submit_ns: CLOCK_MONOTONIC at submit
  * @end_ns: CLOCK_MONOTONIC at the end
  */
@@ -152,6 +164,8 @@ struct ina_ctl_round {
 	__u32	epoch;
 	__u32	detail[2];
 	__u8	culprit[16];
+	__u32	worker;
+	__u32	last;
 	__u64	submit_ns;
 	__u64	end_ns;
 };
@@ -168,6 +182,8 @@ struct ina_ctl_round {
  * @refused: enum ina_reason, why the parent refuses this node
  * @pad: zero
  * @rounds: round r is at rounds[r % depth]
+ * @ranks: of the round at rounds[i], if DONE, the workers in the result: rank k
+ *	is bit k % 8 of ranks[i][k / 8]
  */
 struct ina_ctl {
 	__u32	abi;
@@ -179,6 +195,7 @@ struct ina_ctl {
 	__u32	refused;
 	__u32	pad;
 	struct ina_ctl_round rounds[INA_DEPTH_MAX];
+	__u8	ranks[INA_DEPTH_MAX][(INA_RANK_MAX + 1) / 8];
 };
 
 #endif /* _UAPI_LINUX_INA_DEV_H */

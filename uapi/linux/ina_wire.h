@@ -17,6 +17,7 @@
 #define INA_GROUP_MIN		8
 #define INA_GROUP_MAX		2048	/* packets in a group */
 #define INA_INDEX_NONE		0xffff	/* sender has no contributor index */
+#define INA_RANKS_MAX		4096	/* ranks are below */
 
 /**
  * enum ina_type - type of a packet
@@ -30,6 +31,8 @@
  * @INA_TYPE_DONE: either way: that is all I sent; what is missing?
  * @INA_TYPE_GROUP_OK: either way: a group of packets is complete
  * @INA_TYPE_GROUP_NACK: either way: packets of a group are missing
+ * @INA_TYPE_LATE: child to parent: whom a round of my subtree waits for
+ * @INA_TYPE_EXCLUDE: parent to child: go on without whom a round waits for
  * @INA_TYPE_MAX: number of types
  */
 enum ina_type {
@@ -43,6 +46,8 @@ enum ina_type {
 	INA_TYPE_DONE,
 	INA_TYPE_GROUP_OK,
 	INA_TYPE_GROUP_NACK,
+	INA_TYPE_LATE,
+	INA_TYPE_EXCLUDE,
 	INA_TYPE_MAX,
 };
 
@@ -100,6 +105,12 @@ struct ina_hdr {
  * @mtu: path MTU the child sees
  * @reason: enum ina_reason, why @workers is 0
  * @culprit: address of the node whose change it was, :: if there is none
+ * @worker: number of the worker on that node, counted from 1, 0 if unknown
+ * @last: last fragment seen of it, counted from 1, 0 if none
+ * @height: levels below the child
+ * @pad: 0
+ *
+ * Followed by the ranks of the subtree, see INA_RANKS_SIZE.
  */
 struct ina_join_hdr {
 	__be64	instance;
@@ -111,6 +122,10 @@ struct ina_join_hdr {
 	__be16	mtu;
 	__be16	reason;
 	__u8	culprit[16];
+	__be32	worker;
+	__be32	last;
+	__be16	height;
+	__be16	pad[3];
 };
 
 /**
@@ -137,7 +152,9 @@ struct ina_welcome_hdr {
  * @final: bit i: round base + i is complete at the root and is not summed again
  * @failed: bit i: round base + i has failed
  * @left: bit i: it has because a worker left
- * @pad: 0
+ * @running: bit i: round base + i has waited for somebody for half its time
+ *
+ * Followed by the ranks of the members, see INA_RANKS_SIZE.
  */
 struct ina_epoch_hdr {
 	__be64	instance;
@@ -150,7 +167,7 @@ struct ina_epoch_hdr {
 	__be32	final;
 	__be32	failed;
 	__be32	left;
-	__be32	pad;
+	__be32	running;
 };
 
 /**
@@ -172,16 +189,26 @@ struct ina_done_hdr {
 };
 
 /**
- * struct ina_fail_hdr - behind the header of a FAIL
+ * struct ina_fail_hdr - behind the header of a FAIL or a LATE
  * @reason: enum ina_reason
  * @detail: two numbers that belong to the reason
  * @culprit: address of the node to blame, :: if unknown
+ * @worker: number of the worker on that node, counted from 1, 0 if unknown
+ * @last: last fragment seen of it, counted from 1, 0 if none
  */
 struct ina_fail_hdr {
 	__be32	reason;
 	__be32	detail[2];
 	__u8	culprit[16];
+	__be32	worker;
+	__be32	last;
 };
+
+/*
+ * Behind the fields of JOIN and EPOCH: a bit for each of the first count ranks,
+ * set if the worker with that rank is in: rank i is bit i % 8 of byte i / 8.
+ */
+#define INA_RANKS_SIZE(count)	(((count) + 7) / 8)
 
 /*
  * Behind the header of a GROUP_NACK: a bit for each of the count packets of

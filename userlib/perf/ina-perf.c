@@ -160,8 +160,26 @@ static int perf_submit(struct perf_run *p)
 	return p->flying ? PERF_OK : perf_wait_for(p, err);
 }
 
-static int perf_wrong(struct perf_run *p, const struct ina_status *st, size_t wrong, size_t first,
-		      int32_t got)
+/* Who is in a result: the ranks it names, if it names all, else the first. */
+static struct perf_ranks perf_in(struct perf_run *p, const struct ina_status *st)
+{
+	const uint8_t *ranks = ina_ranks(p->s, st->round);
+	int32_t n = (int32_t)st->workers;
+	struct perf_ranks in = { .count = 0 };
+
+	for (int32_t rank = 0; ranks && rank < PERF_WORKERS_MAX; rank++) {
+		if (ranks[rank / 8] >> (rank % 8) & 1) {
+			in.count++;
+			in.sum += rank;
+		}
+	}
+	if (in.count != n)
+		in = (struct perf_ranks) { .count = n, .sum = n * (n - 1) / 2 };
+	return in;
+}
+
+static int perf_wrong(struct perf_run *p, const struct ina_status *st, const struct perf_ranks *in,
+		      size_t wrong, size_t first, int32_t got)
 {
 	char text[256];
 
@@ -169,7 +187,7 @@ static int perf_wrong(struct perf_run *p, const struct ina_status *st, size_t wr
 	snprintf(text, sizeof(text),
 		 "round %llu: %zu of %zu elements are wrong, first element %zu: expected %d, got %d",
 		 (unsigned long long)st->round, wrong, p->r->elements, first,
-		 perf_pattern_expected(p->o, st->workers, st->round, first), got);
+		 perf_pattern_expected(p->o, in, st->round, first), got);
 	return perf_fail(p, PERF_WRONG, text);
 }
 
@@ -203,6 +221,7 @@ static int perf_count(struct perf_run *p, const struct ina_status *st)
 static int perf_completed(struct perf_run *p, const struct ina_status *st)
 {
 	const int32_t *sum = ina_result(p->s, st->round);
+	struct perf_ranks in = perf_in(p, st);
 	size_t wrong = 0, first = 0;
 	int32_t got;
 	int err;
@@ -210,8 +229,7 @@ static int perf_completed(struct perf_run *p, const struct ina_status *st)
 	if (!sum)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	if (p->o->verify)
-		wrong = perf_pattern_check(p->o, st->workers, st->round, sum, p->r->elements,
-					   &first);
+		wrong = perf_pattern_check(p->o, &in, st->round, sum, p->r->elements, &first);
 	got = sum[first];
 	err = ina_release(p->s, st->round);
 	if (err == -ESTALE)
@@ -220,7 +238,8 @@ static int perf_completed(struct perf_run *p, const struct ina_status *st)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	if (p->o->verify)
 		p->r->verified += p->r->elements;
-	return wrong ? perf_wrong(p, st, wrong, first, got) : perf_count(p, st);
+	p->r->degraded += st->workers < p->r->info.workers;
+	return wrong ? perf_wrong(p, st, &in, wrong, first, got) : perf_count(p, st);
 }
 
 static int perf_ended(struct perf_run *p, int err)
@@ -286,8 +305,8 @@ static int perf_fit(struct perf_run *p)
 		return perf_fail(p, PERF_USAGE, "--inflight: more than the depth of the job");
 	if (info->workers > PERF_WORKERS_MAX)
 		return perf_fail(p, PERF_FAILED, "the job has more than 2000 workers");
-	if (r->rank >= info->workers)
-		return perf_fail(p, PERF_USAGE, "--rank: not below the number of workers");
+	if (r->rank >= PERF_WORKERS_MAX)
+		return perf_fail(p, PERF_USAGE, "--rank: above 1999");
 	if (o->pattern == PERF_PATTERN_OVERFLOW && info->workers < 2)
 		return perf_fail(p, PERF_USAGE, "--pattern overflow: needs two workers");
 	return PERF_OK;
@@ -297,7 +316,8 @@ static int perf_run(struct perf_run *p)
 {
 	int status;
 
-	if (ina_open(&p->s, p->o->job, p->o->timeout_ms))
+	if (ina_open_rank(&p->s, p->o->job, p->o->rank < 0 ? INA_RANK_NONE : (uint32_t)p->o->rank,
+			  p->o->timeout_ms))
 		return perf_fail(p, PERF_FAILED, ina_error(NULL));
 	ina_info(p->s, &p->r->info);
 	status = perf_fit(p);

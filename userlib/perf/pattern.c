@@ -2,8 +2,8 @@
 /*
  * Contributions whose sum every worker knows without asking the others. Rank i
  * contributes f * (i + 1) + i, with f drawn from the seed, the round and the
- * element; the sum over n ranks is f * n (n + 1) / 2 + n (n - 1) / 2. A rank
- * that is missing or counted twice shows in (almost) every element.
+ * element; the sum over n ranks whose sum is s is f * (s + n) + s. A rank that is
+ * missing or counted twice shows in (almost) every element.
  */
 #include "perf.h"
 
@@ -48,34 +48,32 @@ void perf_pattern_fill(const struct perf_options *o, uint32_t rank, uint64_t rou
 		buf[e] = perf_pattern_factor(key, e) * (i + 1) + i;
 }
 
-int32_t perf_pattern_expected(const struct perf_options *o, uint32_t workers, uint64_t round,
-			      size_t element)
+int32_t perf_pattern_expected(const struct perf_options *o, const struct perf_ranks *in,
+			      uint64_t round, size_t element)
 {
 	uint32_t key = perf_pattern_key(o->seed, round);
-	int32_t n = (int32_t)workers;
 
 	if (o->pattern == PERF_PATTERN_OVERFLOW)
 		return INT32_MAX;
-	return perf_pattern_factor(key, element) * (n * (n + 1) / 2) + n * (n - 1) / 2;
+	return perf_pattern_factor(key, element) * (in->sum + in->count) + in->sum;
 }
 
-static size_t perf_pattern_first(const struct perf_options *o, uint32_t workers, uint64_t round,
-				 const int32_t *sum)
+static size_t perf_pattern_first(const struct perf_options *o, const struct perf_ranks *in,
+				 uint64_t round, const int32_t *sum)
 {
 	size_t e = 0;
 
-	while (sum[e] == perf_pattern_expected(o, workers, round, e))
+	while (sum[e] == perf_pattern_expected(o, in, round, e))
 		e++;
 	return e;
 }
 
 /* How many elements are wrong, and the first of them. */
-size_t perf_pattern_check(const struct perf_options *o, uint32_t workers, uint64_t round,
-			  const int32_t *sum, size_t count, size_t *first)
+size_t perf_pattern_check(const struct perf_options *o, const struct perf_ranks *in,
+			  uint64_t round, const int32_t *sum, size_t count, size_t *first)
 {
 	uint32_t key = perf_pattern_key(o->seed, round);
-	int32_t n = (int32_t)workers;
-	int32_t factor = n * (n + 1) / 2, offset = n * (n - 1) / 2;
+	int32_t factor = in->sum + in->count, offset = in->sum;
 	size_t e, wrong = 0;
 
 	if (o->pattern == PERF_PATTERN_OVERFLOW) {
@@ -86,6 +84,6 @@ size_t perf_pattern_check(const struct perf_options *o, uint32_t workers, uint64
 			wrong += sum[e] != perf_pattern_factor(key, e) * factor + offset;
 	}
 	if (wrong)
-		*first = perf_pattern_first(o, workers, round, sum);
+		*first = perf_pattern_first(o, in, round, sum);
 	return wrong;
 }

@@ -83,6 +83,7 @@ struct perf_options {
  * @failed: rounds that failed
  * @missed: rounds that were over before this worker contributed
  * @overflowed: completed rounds with saturated elements
+ * @degraded: completed rounds with fewer workers than at the start
  * @verified: elements checked
  * @wrong: elements that were not as expected
  * @latency: nanoseconds of each completed round
@@ -103,6 +104,7 @@ struct perf_result {
 	uint64_t failed;
 	uint64_t missed;
 	uint64_t overflowed;
+	uint64_t degraded;
 	uint64_t verified;
 	uint64_t wrong;
 	uint64_t *latency;
@@ -112,16 +114,26 @@ struct perf_result {
 	char text[256];
 };
 
+/**
+ * struct perf_ranks - who is in a result
+ * @count: how many
+ * @sum: of their ranks
+ */
+struct perf_ranks {
+	int32_t count;
+	int32_t sum;
+};
+
 /* options.c */
 int perf_options_parse(struct perf_options *o, int argc, char **argv);
 
 /* pattern.c */
 void perf_pattern_fill(const struct perf_options *o, uint32_t rank, uint64_t round, int32_t *buf,
 		       size_t count);
-size_t perf_pattern_check(const struct perf_options *o, uint32_t workers, uint64_t round,
-			  const int32_t *sum, size_t count, size_t *first);
-int32_t perf_pattern_expected(const struct perf_options *o, uint32_t workers, uint64_t round,
-			      size_t element);
+size_t perf_pattern_check(const struct perf_options *o, const struct perf_ranks *in,
+			  uint64_t round, const int32_t *sum, size_t count, size_t *first);
+int32_t perf_pattern_expected(const struct perf_options *o, const struct perf_ranks *in,
+			      uint64_t round, size_t element);
 
 /* report.c */
 uint64_t perf_now_ns(void);

@@ -132,9 +132,10 @@ static double perf_report_percentile(const struct perf_result *r, unsigned int p
 
 static void perf_report_text(const struct perf_options *o, const struct perf_result *r)
 {
-	printf("rounds      %llu completed, %llu failed, %llu missed, %llu overflowed\n",
+	printf("rounds      %llu completed, %llu failed, %llu missed, %llu overflowed, %llu degraded\n",
 	       (unsigned long long)r->completed, (unsigned long long)r->failed,
-	       (unsigned long long)r->missed, (unsigned long long)r->overflowed);
+	       (unsigned long long)r->missed, (unsigned long long)r->overflowed,
+	       (unsigned long long)r->degraded);
 	if (o->verify)
 		printf("verified    %llu elements, %llu wrong\n", (unsigned long long)r->verified,
 		       (unsigned long long)r->wrong);
@@ -163,8 +164,8 @@ static void perf_report_json(const struct perf_options *o, const struct perf_res
 	printf("\"first_round\":%llu,\"completed\":%llu,\"failed\":%llu,\"missed\":%llu,",
 	       (unsigned long long)r->first, (unsigned long long)r->completed,
 	       (unsigned long long)r->failed, (unsigned long long)r->missed);
-	printf("\"overflowed\":%llu,\"verify\":%s,\"verified_elements\":%llu,\"wrong_elements\":%llu,",
-	       (unsigned long long)r->overflowed, o->verify ? "true" : "false",
+	printf("\"overflowed\":%llu,\"degraded\":%llu,\"verify\":%s,\"verified_elements\":%llu,\"wrong_elements\":%llu,",
+	       (unsigned long long)r->overflowed, (unsigned long long)r->degraded, o->verify ? "true" : "false",
 	       (unsigned long long)r->verified, (unsigned long long)r->wrong);
 	printf("\"seconds\":%.6f,\"elements_per_second\":%.0f,\"gbit_per_second\":%.6f,",
 	       perf_report_seconds(r), perf_report_rate(r), perf_report_gbit(r));

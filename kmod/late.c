@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rounds that wait for somebody. After half the deadline a node tells its
+ * children that the round waits, as those who lack everybody do not know of it.
+ * Later, the lower the sooner, each tells its parent whom it waits for, so that
+ * the root can name a worker when the deadline passes. Then the round fails, or
+ * ends without those who are missing: the root says so, and whoever misses a
+ * worker of its own, or a silent child without children, goes on without it.
+ */
+#include <linux/bitmap.h>
+#include <linux/jiffies.h>
+
+#include "epoch.h"
+#include "event.h"
+#include "fail.h"
+#include "late.h"
+#include "member.h"
+#include "net.h"
+#include "round.h"
+#include "worker.h"
+
+#define INA_LATE_CONTRIBUTORS	(INA_NODE_CHILDREN_MAX + INA_NODE_WORKERS_MAX)
+
+/**
+ * struct ina_late - a round that waits
+ * @tag: which
+ * @frags: its fragments, 1 if nothing has come yet
+ * @age: milliseconds since it started
+ * @missing: a bit for each contributor it waits for
+ */
+struct ina_late {
+	struct ina_tag tag;
+	u32 frags;
+	u32 age;
+	DECLARE_BITMAP(missing, INA_LATE_CONTRIBUTORS);
+};
+
+/* Age at which the parent is told whom the round waits for. */
+static u32 ina_late_report_ms(const struct ina_node *node)
+{
+	u32 ms = node->job->config.deadline_ms;
+
+	return ms - ms / (4 * (node->height + 1));
+}
+
+/*
+ * Age at which a round fails here, U32_MAX if that is left to others. Those
+ * below leave the root, who knows more, the time to name the culprit, or to go
+ * on without it.
+ */
+static u32 ina_late_fail_ms(const struct ina_node *node)
+{
+	u32 ms = node->job->config.deadline_ms;
+	u32 more = ms / 4 + 1;
+
+	if (!node->root && !node->nworkers)
+		return U32_MAX;
+	return ms + (node->root ? 0 : more) +
+	       (ina_node_degrades(node) ? more : 0);
+}
+
+static bool ina_late_waits(const struct ina_node *node,
+			   const struct ina_round *entry)
+{
+	return ina_round_is_live(node, entry) && !entry->failed &&
+	       !entry->complete &&
+	       !(entry->tag.round < node->acked &&
+		 ina_round_is_kept(node, &entry->tag));
+}
+
+static u32 ina_late_age(const struct ina_round *entry)
+{
+	return jiffies_to_msecs(jiffies - entry->started);
+}
+
+/* The entry of a round that is known to wait for @ms already. */
+static struct ina_round *ina_late_claim(struct ina_node *node,
+					const struct ina_tag *tag, u32 ms)
+{
+	struct ina_round *entry = ina_round_entry(node, tag->round);
+	bool known = ina_tag_equal(&entry->tag, tag);
+
+	lockdep_assert_held(&node->lock);
+	entry = ina_round_claim(node, tag, 0);
+	if (IS_ERR(entry) || entry->failed || entry->complete)
+		return NULL;
+	if (!known) {
+		entry->started = jiffies - msecs_to_jiffies(ms);
+		entry->ask_at = jiffies;
+		ina_node_tick(node);
+	}
+	return entry;
+}
+
+/**
+ * ina_late_running() - rounds that have waited for half their time
+ * @node: the node; its lock is held
+ *
+ * Return: a bit for each round of the window.
+ */
+u32 ina_late_running(struct ina_node *node)
+{
+	u32 half = node->job->config.deadline_ms / 2;
+	struct ina_round *entry;
+	u32 i, running = 0;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = ina_round_entry(node, node->base + i);
+		if (entry->tag.round == node->base + i &&
+		    entry->tag.era == node->era &&
+		    ina_late_waits(node, entry) && ina_late_age(entry) >= half)
+			running |= BIT(i);
+	}
+	return running;
+}
+
+/**
+ * ina_late_told() - the parent says which rounds wait
+ * @node: the node; its lock is held
+ * @base: first round of its window
+ * @running: a bit for each round
+ */
+void ina_late_told(struct ina_node *node, u64 base, u32 running)
+{
+	struct ina_tag tag = { .era = node->era };
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		tag.round = base + i;
+		if ((running & BIT(i)) && !ina_round_is_kept(node, &tag))
+			ina_late_claim(node, &tag,
+				       node->job->config.deadline_ms / 2);
+	}
+}
+
+/**
+ * ina_late_named() - a child says whom a round waits for
+ * @node: the node
+ * @child: the child
+ * @tag: the round
+ * @blame: whom
+ *
+ * Context: softirq, no lock held.
+ */
+void ina_late_named(struct ina_node *node, struct ina_child *child,
+		    const struct ina_tag *tag, const struct ina_blame *blame)
+{
+	u32 ms = node->job->config.deadline_ms;
+
+	spin_lock_bh(&node->lock);
+	if (ina_late_claim(node, tag, ms - ms / 4)) {
+		child->late = *blame;
+		child->late_round = tag->round + 1;
+	}
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_late_order() - the root wants a round to end without whom it waits for
+ * @node: the node, not the root
+ * @tag: the round
+ *
+ * Context: softirq, no lock held.
+ */
+void ina_late_order(struct ina_node *node, const struct ina_tag *tag)
+{
+	struct ina_round *entry;
+
+	spin_lock_bh(&node->lock);
+	entry = ina_late_claim(node, tag, node->job->config.deadline_ms);
+	if (entry && ina_node_degrades(node)) {
+		entry->exclude = true;
+		entry->excluding = node->nchildren;
+		entry->tell_down = node->nchildren;
+		ina_node_kick(node);
+		ina_node_tick_in(node, 0);
+	}
+	spin_unlock_bh(&node->lock);
+}
+
+/* Is this contributor in the epoch? */
+static bool ina_late_expected(const struct ina_node *node, u16 who)
+{
+	const struct ina_worker *worker;
+
+	if (who < node->nchildren)
+		return node->children[who].workers;
+	worker = node->workers[who - node->nchildren];
+	return worker && !worker->out;
+}
+
+/*
+ * Who has not contributed to all of a round?
+ * Context: process, no lock held.
+ */
+static void ina_late_search(struct ina_node *node, struct ina_late *late)
+{
+	DECLARE_BITMAP(seen, INA_LATE_CONTRIBUTORS);
+	u32 frag, id;
+	u16 who;
+
+	bitmap_fill(seen, node->contributors);
+	for (frag = 0; frag < late->frags; frag++) {
+		id = ina_node_slot_id(node, late->tag.round, frag);
+		ina_slot_common(ina_node_slot(node, id), &late->tag, seen,
+				node->contributors);
+		cond_resched();
+	}
+	bitmap_zero(late->missing, INA_LATE_CONTRIBUTORS);
+	spin_lock_bh(&node->lock);
+	for (who = 0; who < node->contributors; who++)
+		if (!test_bit(who, seen) && ina_late_expected(node, who))
+			__set_bit(who, late->missing);
+	spin_unlock_bh(&node->lock);
+}
+
+/* The last fragment seen of a contributor, counted from 1. */
+static u32 ina_late_last(struct ina_node *node, const struct ina_late *late,
+			 u16 who)
+{
+	u32 frag, id;
+
+	for (frag = late->frags; frag; frag--) {
+		id = ina_node_slot_id(node, late->tag.round, frag - 1);
+		if (ina_slot_has(ina_node_slot(node, id), &late->tag, who))
+			return frag;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Put a name to a contributor that is missing. */
+static void ina_late_name(struct ina_node *node, const struct ina_late *late,
+			  u16 who, struct ina_blame *blame)
+{
+	const struct ina_child *child;
+
+	if (who >= node->nchildren) {
+		blame->culprit = node->local;
+		blame->worker = who - node->nchildren + 1;
+		blame->last = ina_late_last(node, late, who);
+		return;
+	}
+	child = &node->children[who];
+	spin_lock_bh(&node->lock);
+	if (child->late_round == late->tag.round + 1) {
+		blame->culprit = child->late.culprit;
+		blame->worker = child->late.worker;
+		blame->last = child->late.last;
+		spin_unlock_bh(&node->lock);
+		return;
+	}
+	blame->culprit = child->peer.addr;
+	/* The only worker of a host. */
+	blame->worker = !child->height && child->workers == 1;
+	spin_unlock_bh(&node->lock);
+	blame->last = ina_late_last(node, late, who);
+}
+
+/* Whom does the round wait for? The first of them, if there are several. */
+static struct ina_blame ina_late_blame(struct ina_node *node,
+				       const struct ina_late *late)
+{
+	struct ina_round *entry = ina_round_entry(node, late->tag.round);
+	struct ina_blame blame = {
+		.reason = INA_REASON_DEADLINE,
+		.detail = { late->frags - min(late->frags, ina_round_held(entry)),
+			    late->frags },
+	};
+	u16 who = find_first_bit(late->missing, INA_LATE_CONTRIBUTORS);
+
+	/* Of a final round only results are missing. */
+	if (ina_round_is_kept(node, &late->tag))
+		blame.culprit = node->parent.addr;
+	else if (who < INA_LATE_CONTRIBUTORS)
+		ina_late_name(node, late, who, &blame);
+	return blame;
+}
+
+/**
+ * ina_late_leave_out() - go on without a worker until it wants to be back
+ * @worker: who; the node's lock is held
+ */
+void ina_late_leave_out(struct ina_worker *worker)
+{
+	struct ina_blame blame = {
+		.reason = INA_REASON_EXCLUDED, .culprit = worker->node->local,
+		.worker = worker->index + 1,
+	};
+
+	worker->out = true;
+	ina_worker_give_up(worker, 0, U64_MAX, &blame);
+}
+
+/*
+ * Go on without a contributor, if that can be decided here. A child that says
+ * whom it waits for, or has children itself, decides on its own. A worker that
+ * may be reading a result in memory that is used again cannot be left behind.
+ */
+static bool ina_late_part(struct ina_node *node, const struct ina_tag *tag,
+			  u16 who)
+{
+	struct ina_worker *worker;
+	struct ina_child *child;
+
+	if (who < node->nchildren) {
+		child = &node->children[who];
+		if (child->height || child->late_round == tag->round + 1)
+			return false;
+		child->out = true;
+		child->dropped = true;
+		child->workers = 0;
+		child->token = 0;
+		ina_ranks_clear(&child->ranks);
+		return true;
+	}
+	worker = node->workers[who - node->nchildren];
+	if (worker->next > tag->round || !ina_worker_settled(worker, U64_MAX))
+		return false;
+	ina_late_leave_out(worker);
+	return true;
+}
+
+/*
+ * End a round without those it waits for.
+ * Context: process, no lock held.
+ */
+static void ina_late_exclude(struct ina_node *node, const struct ina_late *late)
+{
+	struct ina_round *entry = ina_round_entry(node, late->tag.round);
+	struct ina_blame blame = ina_late_blame(node, late);
+	bool changed = false;
+	u16 who;
+
+	blame.reason = INA_REASON_EXCLUDED;
+	spin_lock_bh(&node->lock);
+	if (!ina_tag_equal(&entry->tag, &late->tag) || !node->open ||
+	    !ina_late_waits(node, entry))
+		goto unlock;
+	entry->exclude = false;
+	if (node->root) {
+		entry->excluding = node->nchildren;
+		entry->tell_down = node->nchildren;
+		ina_node_kick(node);
+	}
+	for_each_set_bit(who, late->missing, node->contributors)
+		if (ina_late_expected(node, who))
+			changed |= ina_late_part(node, &late->tag, who);
+	if (changed)
+		ina_member_changed(node, &blame);
+unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/* A copy of what is known of a round; false if it waits for nobody. */
+static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
+			  bool *ask, bool *exclude)
+{
+	struct ina_round *entry = &node->rounds[i];
+	u32 deadline = node->job->config.deadline_ms;
+	bool waits;
+
+	spin_lock_bh(&node->lock);
+	waits = ina_late_waits(node, entry);
+	late->tag = entry->tag;
+	late->frags = max(entry->frags, 1U);
+	late->age = ina_late_age(entry);
+	*exclude = entry->exclude;
+	*ask = waits && late->age >= deadline / 2 && late->age < deadline &&
+	       node->nchildren && time_after_eq(jiffies, entry->ask_at);
+	if (*ask)
+		entry->ask_at = jiffies + msecs_to_jiffies(deadline / 16);
+	spin_unlock_bh(&node->lock);
+	return waits;
+}
+
+/* What is due for one round. Return: milliseconds until something else is. */
+static u32 ina_late_round(struct ina_node *node, u32 i)
+{
+	u32 deadline = node->job->config.deadline_ms;
+	u32 report = ina_late_report_ms(node), fail = ina_late_fail_ms(node);
+	struct ina_blame blame;
+	struct ina_late late;
+	bool ask, exclude;
+
+	if (!ina_late_copy(node, i, &late, &ask, &exclude))
+		return U32_MAX;
+	if (ask) {
+		spin_lock_bh(&node->lock);
+		ina_epoch_announce(node);
+		spin_unlock_bh(&node->lock);
+		ina_node_kick(node);
+	}
+	exclude |= node->root && ina_node_degrades(node) &&
+		   late.age >= deadline;
+	if (late.age < min(report, fail) && !exclude)
+		return late.age < deadline / 2 ? deadline / 2 - late.age :
+		       min(report, fail) - late.age;
+	ina_late_search(node, &late);
+	if (exclude)
+		ina_late_exclude(node, &late);
+	blame = ina_late_blame(node, &late);
+	if (late.age >= fail)
+		ina_fail_round(node, &late.tag, &blame);
+	else if (!node->root && !bitmap_empty(late.missing, INA_LATE_CONTRIBUTORS))
+		ina_fail_report(node, &late.tag, &blame);
+	return late.age < deadline ? deadline - late.age :
+	       late.age < fail ? fail - late.age : U32_MAX;
+}
+
+/**
+ * ina_late_tick() - do what is due for the rounds that wait
+ * @node: the node
+ *
+ * Context: process, the node's delayed work.
+ * Return: milliseconds until something else is due, U32_MAX if nothing is.
+ */
+unsigned int ina_late_tick(struct ina_node *node)
+{
+	u32 i, ms = U32_MAX;
+
+	for (i = 0; i < node->job->config.depth; i++)
+		ms = min(ms, ina_late_round(node, i));
+	return ms;
+}

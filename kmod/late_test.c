@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rounds that wait: who is named, who is left out, who comes back.
+ */
+#include <linux/jiffies.h>
+
+#include "late.h"
+#include "round.h"
+#include "test.h"
+
+#define LATE_TEST_LENGTH	(2 * INA_TEST_FRAGMENT)
+
+/* A node with two children of three workers each. */
+static struct ina_node *late_test_node(struct kunit *test, bool root,
+				       enum ina_on_loss on_loss)
+{
+	struct ina_node *node = ina_test_node_create(test, test->priv, root, 2);
+
+	node->job->config.on_loss = on_loss;
+	ina_test_join_all(node, 3);
+	if (!root)
+		ina_test_epoch(node, 10, 0, 6, 3);
+	KUNIT_ASSERT_TRUE(test, node->open);
+	return node;
+}
+
+static int late_test_add(struct ina_node *node, u32 frag, u16 who)
+{
+	struct in6_addr from = ina_test_addr(INA_TEST_CHILD + who);
+	__le32 src[INA_TEST_FRAGMENT] = {};
+	struct ina_part part = {
+		.tag = { .era = node->era }, .contributor = who, .workers = 3,
+		.token = who + 1,
+	};
+
+	return ina_round_contribute(node, &part, frag, LATE_TEST_LENGTH, src,
+				    &from);
+}
+
+/* Child 0 contributes all of round 0, child 1 its first @frags fragments. */
+static void late_test_wait(struct kunit *test, struct ina_node *node, u32 frags)
+{
+	u32 frag;
+
+	for (frag = 0; frag < 2; frag++) {
+		KUNIT_ASSERT_EQ(test, late_test_add(node, frag, 0), 0);
+		if (frag < frags)
+			KUNIT_ASSERT_EQ(test, late_test_add(node, frag, 1), 0);
+	}
+}
+
+/* It is @percent of the deadline later. */
+static void late_test_tick(struct ina_node *node, u32 percent)
+{
+	u32 ms = node->job->config.deadline_ms / 100 * percent;
+
+	node->rounds[0].started = jiffies - msecs_to_jiffies(ms);
+	ina_late_tick(node);
+}
+
+static void late_test_named(struct ina_node *node, u32 worker, u32 last)
+{
+	struct ina_tag tag = { .era = node->era };
+	struct ina_blame blame = {
+		.reason = INA_REASON_DEADLINE, .culprit = ina_test_addr(99),
+		.worker = worker, .last = last,
+	};
+
+	ina_late_named(node, &node->children[1], &tag, &blame);
+}
+
+static void fail__names_child(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_FAIL);
+	struct in6_addr child = ina_test_addr(INA_TEST_CHILD + 1);
+	struct ina_round *entry = &node->rounds[0];
+
+	late_test_wait(test, node, 1);
+	late_test_tick(node, 99);
+	KUNIT_EXPECT_FALSE(test, entry->failed);
+	late_test_tick(node, 100);
+	KUNIT_ASSERT_TRUE(test, entry->failed);
+	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_DEADLINE);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry->blame.culprit, &child));
+	KUNIT_EXPECT_EQ(test, entry->blame.last, 1);
+	/* Which of its three workers, nobody said. */
+	KUNIT_EXPECT_EQ(test, entry->blame.worker, 0);
+}
+
+static void fail__names_worker(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_FAIL);
+	struct in6_addr culprit = ina_test_addr(99);
+	struct ina_round *entry = &node->rounds[0];
+
+	late_test_wait(test, node, 0);
+	late_test_named(node, 2, 7);
+	late_test_tick(node, 100);
+	KUNIT_ASSERT_TRUE(test, entry->failed);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry->blame.culprit,
+						&culprit));
+	KUNIT_EXPECT_EQ(test, entry->blame.worker, 2);
+	KUNIT_EXPECT_EQ(test, entry->blame.last, 7);
+}
+
+/* Nobody contributed here, the parent says that the round runs. */
+static void inner__is_told(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, false, INA_ON_LOSS_FAIL);
+	struct in6_addr child = ina_test_addr(INA_TEST_CHILD);
+	struct ina_round *entry = &node->rounds[0];
+
+	spin_lock_bh(&node->lock);
+	ina_late_told(node, 0, BIT(0));
+	KUNIT_EXPECT_EQ(test, ina_late_running(node), BIT(0));
+	spin_unlock_bh(&node->lock);
+	KUNIT_ASSERT_EQ(test, entry->tag.era, node->era);
+	late_test_tick(node, 80);
+	KUNIT_EXPECT_FALSE(test, entry->reported);
+	late_test_tick(node, 90);
+	KUNIT_EXPECT_TRUE(test, entry->reported);
+	KUNIT_EXPECT_FALSE(test, entry->failed);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry->blame.culprit, &child));
+	KUNIT_EXPECT_EQ(test, entry->blame.last, 0);
+}
+
+static void degrade__leaves_out(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_DEGRADE);
+	struct ina_join_hdr join;
+	u32 era = node->era;
+
+	late_test_wait(test, node, 1);
+	late_test_tick(node, 100);
+	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
+	KUNIT_EXPECT_TRUE(test, node->children[1].out);
+	KUNIT_EXPECT_TRUE(test, node->children[1].dropped);
+	KUNIT_ASSERT_TRUE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->era, era + 1);
+	KUNIT_EXPECT_EQ(test, node->members, 3);
+	late_test_wait(test, node, 0);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].complete);
+	KUNIT_EXPECT_EQ(test, node->rounds[0].members, 3);
+	/* It is taken in again when it joins again. */
+	join = ina_test_join_hdr(node, 101, 2, 3, 2);
+	ina_test_join(node, 1, &join);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	KUNIT_EXPECT_EQ(test, node->members, 6);
+}
+
+/* A child that speaks, or has children, decides on its own whom to leave out. */
+static void degrade__spares_aggregator(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_DEGRADE);
+
+	late_test_wait(test, node, 0);
+	node->children[1].height = 1;
+	late_test_tick(node, 100);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].excluding);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].tell_down);
+	node->children[1].height = 0;
+	late_test_named(node, 1, 0);
+	late_test_tick(node, 110);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
+	/* It did not: the round fails after all. */
+	late_test_tick(node, 126);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].failed);
+}
+
+static void degrade__follows_order(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, false,
+					       INA_ON_LOSS_DEGRADE);
+	struct ina_tag tag = { .era = node->era };
+	u32 generation = node->generation;
+
+	late_test_wait(test, node, 0);
+	late_test_tick(node, 100);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	ina_late_order(node, &tag);
+	late_test_tick(node, 101);
+	KUNIT_EXPECT_TRUE(test, node->children[1].out);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->subtree, 3);
+	KUNIT_EXPECT_EQ(test, node->generation, generation + 1);
+	KUNIT_EXPECT_TRUE(test, node->send_join);
+}
+
+/* One that leaves is not waited for; when all have left, all are. */
+static void degrade__left(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_DEGRADE);
+	struct ina_join_hdr join = ina_test_join_hdr(node, 101, 2, 0, 0);
+
+	late_test_wait(test, node, 0);
+	join.reason = cpu_to_be16(INA_REASON_LEFT);
+	ina_test_join(node, 1, &join);
+	KUNIT_ASSERT_TRUE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->members, 3);
+	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
+	join = ina_test_join_hdr(node, 100, 2, 0, 0);
+	join.reason = cpu_to_be16(INA_REASON_LEFT);
+	ina_test_join(node, 0, &join);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	join = ina_test_join_hdr(node, 100, 3, 3, 1);
+	ina_test_join(node, 0, &join);
+	KUNIT_EXPECT_FALSE(test, node->open);
+}
+
+static void ranks__twice(struct kunit *test)
+{
+	struct ina_node *node = ina_test_node_create(test, test->priv, true, 2);
+	struct {
+		struct ina_join_hdr join;
+		u8 ranks[1];
+	} body;
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_JOIN, .job = node->job->config.id,
+		.index = INA_INDEX_NONE, .count = 4, .body = &body,
+	};
+	struct in6_addr from;
+	u16 i;
+
+	for (i = 0; i < 2; i++) {
+		body.join = ina_test_join_hdr(node, 100 + i, 1, 1, 1);
+		/* What is behind the count is not looked at. */
+		body.ranks[0] = 0xf8;
+		from = ina_test_addr(INA_TEST_CHILD + i);
+		ina_member_rx_join(node, &pkt, &from);
+	}
+	KUNIT_EXPECT_FALSE(test, node->open);
+	body.join.generation = cpu_to_be32(2);
+	body.ranks[0] = 0x14;
+	ina_member_rx_join(node, &pkt, &from);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->ranks.count, 4);
+	KUNIT_EXPECT_EQ(test, node->ranks.bits[0], 0x0c);
+}
+
+static struct kunit_case late_test_cases[] = {
+	KUNIT_CASE(fail__names_child),
+	KUNIT_CASE(fail__names_worker),
+	KUNIT_CASE(inner__is_told),
+	KUNIT_CASE(degrade__leaves_out),
+	KUNIT_CASE(degrade__spares_aggregator),
+	KUNIT_CASE(degrade__follows_order),
+	KUNIT_CASE(degrade__left),
+	KUNIT_CASE(ranks__twice),
+	{}
+};
+
+static int late_test_init(struct kunit *test)
+{
+	test->priv = ina_test_inet_create(test);
+	return 0;
+}
+
+static void late_test_exit(struct kunit *test)
+{
+	ina_test_inet_destroy(test->priv);
+}
+
+static struct kunit_suite late_test_suite = {
+	.name = "ina_late",
+	.init = late_test_init,
+	.exit = late_test_exit,
+	.test_cases = late_test_cases,
+};
+
+kunit_test_suite(late_test_suite);

@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Workers that die, fall silent or come too late. With `on-loss fail` all others
+# are told who it was, in time; with `on-loss degrade` they go on without it, know
+# who is in each result, and take it in again when it is back.
+#
+#   w0, w1 --- a0 --+
+#   w2 ------- a1 --+-- root
+#   w3 (two workers) -+
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+
+deadline=$(full 4 16)
+elements=$(full 20000 3000)
+more=$(full 5 2)
+declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [a1]=10.0.0.3 [w0]=10.0.0.10
+	[w1]=10.0.0.11 [w2]=10.0.0.12 [w3]=10.0.0.13)
+declare -A host=([0]=w0 [1]=w1 [2]=w2 [3]=w3 [4]=w3)
+declare -A running=()
+
+# job ID OPTION...: on all nodes, with its tree.
+job()
+{
+	local id=$1 n
+	shift
+	for n in "${!addr[@]}"; do
+		on "$n" inaconf job add "$id" capacity "$elements" group 64 \
+			deadline "${deadline}000" "$@"
+	done
+	on root inaconf tree set job "$id" child 10.0.0.2 child 10.0.0.3 child 10.0.0.13
+	on a0 inaconf tree set job "$id" parent 10.0.0.1 child 10.0.0.10 child 10.0.0.11
+	on a1 inaconf tree set job "$id" parent 10.0.0.1 child 10.0.0.12
+	on w0 inaconf tree set job "$id" parent 10.0.0.2
+	on w1 inaconf tree set job "$id" parent 10.0.0.2
+	on w2 inaconf tree set job "$id" parent 10.0.0.3
+	on w3 inaconf tree set job "$id" parent 10.0.0.1 workers 2
+}
+
+# run JOB RANK [OPTION...]
+run()
+{
+	local job=$1 rank=$2
+	shift 2
+	spawn "${host[$rank]}" "$rank.log" ina-perf --job "$job" --rank "$rank" --rounds 1M \
+		--elements "$elements" --timeout $((deadline * 4000)) "$@"
+	running[$rank]=$!
+}
+
+# run_all JOB [OPTION...]: five workers, and wait until rounds go through.
+run_all()
+{
+	local job=$1 rank before
+	shift
+	before=$(counter root "$job" rounds_done)
+	for rank in 0 1 2 3 4; do
+		run "$job" "$rank" "$@"
+	done
+	wait_for "$deadline" reached root "$job" rounds_done $((before + more))
+}
+
+# members JOB COUNT
+members()
+{
+	on root inaconf -j tree show job "$1" | grep -q "\"members\": *$2\b"
+}
+
+# goes_on JOB: more rounds complete at the root, none fails.
+goes_on()
+{
+	local before failed
+	before=$(counter root "$1" rounds_done)
+	failed=$(counter root "$1" rounds_failed)
+	wait_for "$deadline" reached root "$1" rounds_done $((before + more)) &&
+		(($(counter root "$1" rounds_failed) == failed))
+}
+
+# stop SIGNAL RANK...: end these and wait for them; they saw no wrong sum.
+stop()
+{
+	local signal=$1 rank bad=0
+	shift
+	for rank; do
+		kill "-$signal" "${running[$rank]}"
+		wait "${running[$rank]}"
+		(($? != 3)) || bad=1
+		unset "running[$rank]"
+	done
+	return $bad
+}
+
+# told RANK PATTERN: it ended by itself because of somebody with this name.
+told()
+{
+	local rc=0
+	wait "${running[$1]}" || rc=$?
+	unset "running[$1]"
+	[[ $rc == 1 ]] && grep -q "$2" "$_dir/$1.log" && return
+	cat "$_dir/$1.log"
+	return 1
+}
+
+# all_told PATTERN RANK...: within the deadline and what it takes to tell.
+all_told()
+{
+	local pattern=$1 start=$SECONDS rank bad=0
+	shift
+	for rank; do
+		told "$rank" "$pattern" || bad=1
+	done
+	((SECONDS - start <= deadline + 1)) || {
+		echo "told after $((SECONDS - start)) s"
+		bad=1
+	}
+	return $bad
+}
+
+load
+switch_add 1500
+for n in "${!addr[@]}"; do
+	host_add "$n" "${addr[$n]}/24"
+	on "$n" inaconf dev add eth0
+done
+monitor root events
+
+job 7
+ok "rounds run" run_all 7
+start=$SECONDS
+stop KILL 1
+ok "all are told of a worker that was killed, and of its last fragment" all_told \
+	'left by 10\.0\.0\.11 worker 0, \(last fragment [0-9]\|no fragment\)' 0 2 3 4
+ok "at once" test $((SECONDS - start)) -lt $((deadline / 2))
+
+ok "rounds run again" run_all 7
+on sw ip link set p-w2 down
+ok "all are told of a host that fell silent, though its aggregator is between" all_told \
+	'waiting for 10\.0\.0\.12 worker 0' 0 1 3 4
+stop KILL 2
+on sw ip link set p-w2 up
+
+ok "rounds run after that" run_all 7
+kill -STOP "${running[1]}"
+ok "all are told of a worker that is late" all_told \
+	'waiting for 10\.0\.0\.11 worker 0, no fragment seen' 0 2 3 4
+kill -CONT "${running[1]}"
+ok "it is told, too" told 1 .
+
+ok "rounds run after that, too" run_all 7
+kill -STOP "${running[4]}"
+ok "all are told which of two workers of a host is late" all_told \
+	'waiting for 10\.0\.0\.13 worker [01], no fragment seen' 0 1 2 3
+kill -CONT "${running[4]}"
+ok "it is told as well" told 4 .
+ok "the root's events name it" grep -q 'failed: deadline passed (.*10\.0\.0\.13 worker [01], 0 fragments' \
+	"$_dir/events"
+
+for n in "${!addr[@]}"; do
+	on "$n" inaconf job del 7
+done
+
+job 8 on-loss degrade
+ok "a job that degrades starts with all" run_all 8 --continue-on-failure
+ok "five workers are in" members 8 5
+stop KILL 1
+ok "it goes on without a worker that was killed" goes_on 8
+ok "four workers are in" members 8 4
+ok "the event names it" wait_for 5 grep -q 'goes on without .*10\.0\.0\.11 worker 0: 4 workers' \
+	"$_dir/events"
+run 8 1 --continue-on-failure
+ok "a worker that was started again is in again" wait_for "$deadline" members 8 5
+ok "rounds go on with it" goes_on 8
+
+on sw ip link set p-w2 down
+ok "it goes on without a host that fell silent" wait_for $((deadline * 2)) members 8 4
+ok "rounds complete without it" goes_on 8
+on sw ip link set p-w2 up
+ok "it comes back by itself" wait_for $((deadline * 2)) members 8 5
+ok "it was told" grep -q 'the others went on without this node\|deadline' "$_dir/2.log"
+ok "rounds complete with it" goes_on 8
+
+kill -STOP "${running[4]}"
+ok "it goes on without one of two workers of a host" wait_for $((deadline * 2)) members 8 4
+ok "rounds complete without the late one" goes_on 8
+kill -CONT "${running[4]}"
+ok "it comes back when it waits again" wait_for $((deadline * 2)) members 8 5
+ok "rounds complete with it again" goes_on 8
+
+on sw ip link set p-a1 down
+failed=$(counter root 8 rounds_failed)
+ok "a silent aggregator is nobody's death: rounds fail" \
+	wait_for $((deadline * 2)) reached root 8 rounds_failed $((failed + 1))
+on sw ip link set p-a1 up
+ok "and go on when it is back" wait_for $((deadline * 2)) goes_on 8
+ok "nobody was left out for it" members 8 5
+
+ok "no sum was wrong" stop INT 0 1 2 3 4
+ok "results without a worker were seen and were right" grep -q ' 0 overflowed, [1-9][0-9]* degraded' \
+	"$_dir/0.log"
+done_testing
