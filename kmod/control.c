@@ -125,7 +125,11 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 		.failed = cpu_to_be32(over.failed),
 		.left = cpu_to_be32(over.left),
 		.running = cpu_to_be32(ina_late_running(node)),
+		.worker = cpu_to_be32(node->closed.worker),
+		.last = cpu_to_be32(node->closed.last),
 	};
+	memcpy(c->body.epoch.culprit, &node->closed.culprit,
+	       sizeof(c->body.epoch.culprit));
 	ina_control_fill_ranks(c, sizeof(c->body.epoch), &node->ranks);
 }
 

@@ -327,7 +327,7 @@ void ina_epoch_close(struct ina_node *node, const struct ina_blame *blame)
 	node->closed = *blame;
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
-			ina_worker_state(node->workers[i], INA_CTL_WAITING);
+			ina_worker_closed(node->workers[i], blame);
 	ina_epoch_announce(node);
 	ina_event_send(node->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_EPOCH_CLOSED,

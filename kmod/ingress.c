@@ -187,6 +187,7 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 		kfree(entry);
 		return err;
 	}
+	entry->link = netif_running(dev) && netif_carrier_ok(dev);
 	list_add_tail(&entry->list, &inet->devs);
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_DEV_ADDED, .ifindex = ifindex },
@@ -245,19 +246,44 @@ void ina_ingress_flush(struct ina_net *inet)
 		ina_ingress_remove(inet, entry);
 }
 
-/* A device goes: unhook it. Context: process, RTNL is held. */
+/* Tell the operator when the link of a device goes or comes. */
+static void ina_ingress_link(struct ina_net *inet, struct ina_dev *entry)
+{
+	bool link = netif_running(entry->dev) && netif_carrier_ok(entry->dev);
+
+	if (link == entry->link)
+		return;
+	entry->link = link;
+	ina_event_send(inet->net, &(struct ina_event){
+			.type = link ? INA_EVENT_TYPE_LINK_UP :
+				       INA_EVENT_TYPE_LINK_DOWN,
+			.ifindex = entry->dev->ifindex },
+		       "device %s has %s link", entry->dev->name,
+		       link ? "its" : "no");
+}
+
+/*
+ * The link of a device changes, or it goes: unhook it.
+ * Context: process, RTNL is held.
+ */
 static int ina_ingress_notify(struct notifier_block *block, unsigned long event,
 			      void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct ina_net *inet = ina_net(dev_net(dev));
-	struct ina_dev *entry;
+	struct ina_dev *entry = ina_ingress_find(inet, dev->ifindex);
 
-	if (event != NETDEV_UNREGISTER)
+	if (!entry)
 		return NOTIFY_DONE;
-	entry = ina_ingress_find(inet, dev->ifindex);
-	if (entry)
+	switch (event) {
+	case NETDEV_UNREGISTER:
 		ina_ingress_remove(inet, entry);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		ina_ingress_link(inet, entry);
+	}
 	return NOTIFY_DONE;
 }
 
@@ -266,7 +292,7 @@ static struct notifier_block ina_ingress_notifier = {
 };
 
 /**
- * ina_ingress_init() - watch devices going
+ * ina_ingress_init() - watch devices and their links going
  *
  * Context: process.
  * Return: 0 or a negative errno.

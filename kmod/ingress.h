@@ -15,11 +15,13 @@ struct netlink_ext_ack;
  * struct ina_dev - a device with our hook
  * @list: in ina_net.devs, under RTNL
  * @dev: the device; gone from the list before it is
+ * @link: it is up and has a carrier
  * @ops: the hook
  */
 struct ina_dev {
 	struct list_head list;
 	struct net_device *dev;
+	bool link;
 	struct nf_hook_ops ops;
 };
 

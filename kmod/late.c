@@ -277,25 +277,9 @@ static struct ina_blame ina_late_blame(struct ina_node *node,
 	return blame;
 }
 
-/**
- * ina_late_leave_out() - go on without a worker until it wants to be back
- * @worker: who; the node's lock is held
- */
-void ina_late_leave_out(struct ina_worker *worker)
-{
-	struct ina_blame blame = {
-		.reason = INA_REASON_EXCLUDED, .culprit = worker->node->local,
-		.worker = worker->index + 1,
-	};
-
-	worker->out = true;
-	ina_worker_give_up(worker, 0, U64_MAX, &blame);
-}
-
 /*
  * Go on without a contributor, if that can be decided here. A child that says
- * whom it waits for, or has children itself, decides on its own. A worker that
- * may be reading a result in memory that is used again cannot be left behind.
+ * whom it waits for, or has children itself, decides on its own.
  */
 static bool ina_late_part(struct ina_node *node, const struct ina_tag *tag,
 			  u16 who)
@@ -315,9 +299,9 @@ static bool ina_late_part(struct ina_node *node, const struct ina_tag *tag,
 		return true;
 	}
 	worker = node->workers[who - node->nchildren];
-	if (worker->next > tag->round || !ina_worker_settled(worker, U64_MAX))
+	if (worker->next > tag->round)
 		return false;
-	ina_late_leave_out(worker);
+	ina_worker_leave_out(worker);
 	return true;
 }
 

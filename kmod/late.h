@@ -13,6 +13,5 @@ void ina_late_told(struct ina_node *node, u64 base, u32 running);
 void ina_late_named(struct ina_node *node, struct ina_child *child,
 		    const struct ina_tag *tag, const struct ina_blame *blame);
 void ina_late_order(struct ina_node *node, const struct ina_tag *tag);
-void ina_late_leave_out(struct ina_worker *worker);
 
 #endif /* _INA_LATE_H */

@@ -116,19 +116,24 @@ u32 ina_member_last_epoch(const struct ina_node *node)
 static void ina_member_degraded(struct ina_node *node,
 				const struct ina_blame *blame)
 {
+	char worker[24] = "";
+
 	if (!ina_node_degrades(node) || !node->epoch || !node->subtree ||
 	    (blame->reason != INA_REASON_LEFT &&
 	     blame->reason != INA_REASON_EXCLUDED))
 		return;
+	if (blame->worker)
+		snprintf(worker, sizeof(worker), " worker %u",
+			 blame->worker - 1);
 	ina_event_send(node->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_DEGRADED,
 			.job = node->job->config.id,
 			.addr = blame->culprit, .workers = node->subtree,
 			.has_round = true, .round = node->base,
 			.reason = blame->reason },
-		       "job %u round %llu goes on without %pI6c worker %d: %u workers here and below",
+		       "job %u round %llu goes on without %pI6c%s: %u workers here and below",
 		       node->job->config.id, node->base, &blame->culprit,
-		       (int)blame->worker - 1, node->subtree);
+		       worker, node->subtree);
 }
 
 /**
@@ -336,7 +341,7 @@ static void ina_member_left_out(struct ina_node *node)
 
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
-			ina_late_leave_out(node->workers[i]);
+			ina_worker_leave_out(node->workers[i]);
 	ina_member_changed(node, &(struct ina_blame){
 			.reason = INA_REASON_EXCLUDED,
 			.culprit = node->local });
@@ -412,6 +417,8 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	struct ina_blame blame = {
 		.reason = be32_to_cpu(epoch->reason) ?: INA_REASON_PARENT_LOST,
 		.culprit = node->parent.addr,
+		.worker = be32_to_cpu(epoch->worker),
+		.last = be32_to_cpu(epoch->last),
 	};
 	struct ina_epoch e = {
 		.number = pkt->epoch,
@@ -441,6 +448,8 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 		ina_late_told(node, e.base, be32_to_cpu(epoch->running));
 		goto ack;
 	}
+	if (memchr_inv(epoch->culprit, 0, sizeof(epoch->culprit)))
+		memcpy(&blame.culprit, epoch->culprit, sizeof(epoch->culprit));
 	/* Closed, or another one: then the closing of ours was lost. */
 	ina_epoch_close(node, &blame);
 	e.root = be64_to_cpu(epoch->root);

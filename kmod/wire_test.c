@@ -62,7 +62,7 @@ static void body_size__types(struct kunit *test)
 {
 	static const unsigned int size[] = {
 		[INA_TYPE_JOIN] = 74, [INA_TYPE_WELCOME] = 16,
-		[INA_TYPE_EPOCH] = 58, [INA_TYPE_ACK] = 16,
+		[INA_TYPE_EPOCH] = 82, [INA_TYPE_ACK] = 16,
 		[INA_TYPE_DATA] = 36, [INA_TYPE_RESULT] = 36,
 		[INA_TYPE_FAIL] = 36, [INA_TYPE_DONE] = 4,
 		[INA_TYPE_LATE] = 36, [INA_TYPE_EXCLUDE] = 0,

@@ -189,6 +189,36 @@ void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 }
 
 /**
+ * ina_worker_leave_out() - go on without a worker until it wants to be back
+ * @worker: who; the node's lock is held
+ *
+ * Results that it has not released are taken away if their memory is used again.
+ */
+void ina_worker_leave_out(struct ina_worker *worker)
+{
+	struct ina_blame blame = {
+		.reason = INA_REASON_EXCLUDED, .culprit = worker->node->local,
+		.worker = worker->index + 1,
+	};
+	struct ina_ctl_round *c = worker->ctl->rounds;
+	u32 i;
+
+	worker->out = true;
+	ina_worker_give_up(worker, 0, U64_MAX, &blame);
+	if (ina_worker_settled(worker, U64_MAX))
+		return;
+	worker->revoked = worker->next;
+	for (i = 0; i < worker->node->job->config.depth; i++) {
+		if (c[i].state != INA_ROUND_DONE ||
+		    c[i].round < worker->released)
+			continue;
+		c[i].error = ina_worker_errno(blame.reason);
+		c[i].reason = blame.reason;
+		smp_store_release(&c[i].state, INA_ROUND_FAILED);
+	}
+}
+
+/**
  * ina_worker_state() - the node's state changed
  * @worker: one to be told
  * @state: enum ina_ctl_state
@@ -200,6 +230,24 @@ void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state)
 	/* The process reads the state first, then the rest. */
 	smp_store_release(&worker->ctl->state, state);
 	wake_up_interruptible_all(&worker->node->wait);
+}
+
+/**
+ * ina_worker_closed() - the epoch is closed
+ * @worker: one to be told
+ * @blame: why
+ *
+ * Context: any, the node's lock is held.
+ */
+void ina_worker_closed(struct ina_worker *worker, const struct ina_blame *blame)
+{
+	struct ina_ctl *ctl = worker->ctl;
+
+	ctl->closed = blame->reason;
+	memcpy(ctl->culprit, &blame->culprit, sizeof(ctl->culprit));
+	ctl->worker = blame->worker;
+	ctl->last = blame->last;
+	ina_worker_state(worker, INA_CTL_WAITING);
 }
 
 /**
@@ -229,6 +277,7 @@ void ina_worker_epoch(struct ina_worker *worker)
 		worker->next = node->base;
 		worker->acked = node->base;
 		worker->released = node->base;
+		worker->revoked = 0;
 	}
 	worker->acked = max(worker->acked, node->base);
 	ina_worker_skip(worker, fresh);
@@ -548,7 +597,8 @@ int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
  * @round: the last of them
  *
  * Context: process.
- * Return: 0, -EINVAL for a round not submitted, -EBUSY for one not ended.
+ * Return: 0, -EINVAL for a round not submitted, -EBUSY for one not ended, -ESTALE
+ * if results were taken away while they may have been read.
  */
 int ina_worker_release(struct ina_worker *worker, u64 round)
 {
@@ -562,6 +612,8 @@ int ina_worker_release(struct ina_worker *worker, u64 round)
 	} else if (ina_worker_is_active(worker, round)) {
 		err = -EBUSY;
 	} else if (!node->dead && !worker->detached) {
+		if (worker->released < worker->revoked)
+			err = -ESTALE;
 		worker->released = max(worker->released, round + 1);
 		ina_worker_ack(worker);
 		ina_round_advance(node);

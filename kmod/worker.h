@@ -33,6 +33,7 @@ struct work_struct;
  * @acked: rounds below have ended (and are read, where the memory is shared
  *	with children); under the node's lock
  * @released: results below are read; under the node's lock
+ * @revoked: results below that were not released have been taken away
  * @last: fragments of its last round that are contributed
  */
 struct ina_worker {
@@ -49,6 +50,7 @@ struct ina_worker {
 	u64 next;
 	u64 acked;
 	u64 released;
+	u64 revoked;
 	u32 last;
 };
 
@@ -66,9 +68,12 @@ bool ina_worker_is_active(struct ina_worker *worker, u64 round);
 bool ina_worker_settled(const struct ina_worker *worker, u64 below);
 void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 			const struct ina_blame *blame);
+void ina_worker_leave_out(struct ina_worker *worker);
 void ina_worker_round_end(struct ina_worker *worker,
 			  const struct ina_round *round, bool overflow);
 void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state);
+void ina_worker_closed(struct ina_worker *worker,
+		       const struct ina_blame *blame);
 void ina_worker_epoch(struct ina_worker *worker);
 void ina_worker_skip(struct ina_worker *worker, bool fresh);
 void ina_worker_restart(struct work_struct *work);

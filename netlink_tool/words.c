@@ -84,6 +84,8 @@ static const char *const events[] = {
 	[INA_EVENT_TYPE_PARENT_CHANGED] = "parent-changed",
 	[INA_EVENT_TYPE_DEGRADED] = "degraded",
 	[INA_EVENT_TYPE_RANK_TWICE] = "rank-twice",
+	[INA_EVENT_TYPE_LINK_DOWN] = "link-down",
+	[INA_EVENT_TYPE_LINK_UP] = "link-up",
 };
 
 const struct words dtype_words = WORDS(dtypes);

@@ -58,6 +58,7 @@ static const struct raw_number {
 	{ "depth", offsetof(struct raw_options, depth), 2 },
 	{ "group", offsetof(struct raw_options, group), 1024 },
 	{ "deadline", offsetof(struct raw_options, deadline), 10000 },
+	{ "floor", offsetof(struct raw_options, floor), 0 },
 	{ "rounds", offsetof(struct raw_options, rounds), 1 },
 	{ "port", offsetof(struct raw_options, port), INA_UDP_PORT },
 	{ "mtu", offsetof(struct raw_options, mtu), 1500 },

@@ -91,11 +91,18 @@ static int ina_call_send_part(struct ina_call *c)
 	return 0;
 }
 
-/* With nothing in flight, wait for what is in the way of the next part. */
+/*
+ * With nothing in flight, wait for what is in the way of the next part. Who has been
+ * a member learns at once of a worker that left.
+ */
 static int ina_call_wait(struct ina_call *c, int why)
 {
 	int err;
 
+	if (why == -ENOTCONN && c->s->synced && ina_shm_closed(c->s->ctl) == INA_REASON_LEFT) {
+		c->s->spent = true;
+		return ina_error_closed(c->s, -ECONNRESET);
+	}
 	if (why == -ENOTCONN)
 		err = ina_wait_open(c->s, ina_call_left_ms(c));
 	else

@@ -3,12 +3,15 @@
  * Failures as text: what happened, to which round, because of whom. A session
  * keeps its last text; a thread keeps that of its last ina_open().
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "session.h"
+#include "ina_shm.h"
 
 #define INA_WHO_LEN	(INA_CULPRIT_LEN + 64)
 
@@ -86,6 +89,18 @@ const char *ina_reason_text(uint32_t reason)
 	if (reason >= sizeof(texts) / sizeof(texts[0]) || !texts[reason])
 		return "unknown reason";
 	return texts[reason];
+}
+
+void ina_error_culprit(const uint8_t *addr, char *text)
+{
+	struct in6_addr in6;
+
+	text[0] = '\0';
+	memcpy(&in6, addr, sizeof(in6));
+	if (IN6_IS_ADDR_V4MAPPED(&in6))
+		inet_ntop(AF_INET, &in6.s6_addr[12], text, INA_CULPRIT_LEN);
+	else if (!IN6_IS_ADDR_UNSPECIFIED(&in6))
+		inet_ntop(AF_INET6, &in6, text, INA_CULPRIT_LEN);
 }
 
 /* Whom to blame: "10.0.0.13 worker 0, last fragment 41". */
@@ -171,4 +186,20 @@ int ina_error_round(struct ina_session *s, const struct ina_status *st)
 	default:
 		return ina_error_blame(s, st);
 	}
+}
+
+/* No epoch is open: why, and because of whom. Returns @error. */
+int ina_error_closed(struct ina_session *s, int error)
+{
+	uint32_t reason = ina_shm_closed(s->ctl);
+	struct ina_status st = {
+		.worker = (int32_t)s->ctl->worker - 1, .last = (int32_t)s->ctl->last - 1,
+	};
+	char who[INA_WHO_LEN];
+
+	ina_error_culprit(s->ctl->culprit, st.culprit);
+	if (reason != INA_REASON_LEFT && reason != INA_REASON_EXCLUDED)
+		return ina_error_set(s, error, "job %u: %s", s->att.job, ina_strerror(ENOTCONN));
+	return ina_error_set(s, error, "job %u: no epoch is open: %s (%s)", s->att.job,
+			     ina_reason_text(reason), ina_error_who(&st, who, sizeof(who)));
 }

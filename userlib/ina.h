@@ -237,7 +237,8 @@ const void *ina_result(struct ina_session *session, uint64_t round);
  * At most ina_info.depth rounds are unreleased at a time.
  *
  * Return: 0, -EBUSY if it or one before it has not ended, -EINVAL if it was not
- * submitted, -ENODEV if the node was deleted.
+ * submitted, -ENODEV if the node was deleted, -ESTALE if the others went on without
+ * this worker while it read: what it has read does not count.
  */
 int ina_release(struct ina_session *session, uint64_t round);
 
@@ -287,7 +288,8 @@ const uint8_t *ina_ranks(struct ina_session *session, uint64_t round);
  * call. So is it after -EOVERFLOW: @out is complete.
  *
  * Rounds that were given up since the last call are such a failure, -ESTALE, as
- * others may have lost a call by it.
+ * others may have lost a call by it. So is a worker that left since, -ECONNRESET,
+ * unless the job degrades.
  *
  * Return: 0; -EOVERFLOW: complete, with elements saturated; -EINPROGRESS: not
  * complete after @timeout_ms; -ESTALE: the round was given up before this worker

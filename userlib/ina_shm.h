@@ -31,6 +31,11 @@ static inline uint32_t ina_shm_refused(const struct ina_ctl *ctl)
 	return __atomic_load_n(&ctl->refused, __ATOMIC_RELAXED);
 }
 
+static inline uint32_t ina_shm_closed(const struct ina_ctl *ctl)
+{
+	return __atomic_load_n(&ctl->closed, __ATOMIC_RELAXED);
+}
+
 static inline uint64_t ina_shm_next_round(const struct ina_ctl *ctl)
 {
 	return __atomic_load_n(&ctl->next_round, __ATOMIC_ACQUIRE);

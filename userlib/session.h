@@ -65,6 +65,8 @@ const struct ina_ctl_round *ina_region_round(const struct ina_session *s, uint64
 int ina_error_set(struct ina_session *s, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int ina_error_round(struct ina_session *s, const struct ina_status *st);
+int ina_error_closed(struct ina_session *s, int error);
+void ina_error_culprit(const uint8_t *addr, char *text);
 void ina_error_keep(const struct ina_session *s);
 
 #endif /* INA_SESSION_H */

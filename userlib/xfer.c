@@ -4,9 +4,7 @@
  * result, release it. The kernel numbers the rounds; the session remembers
  * which of them it submitted and which it has released.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -47,8 +45,7 @@ static int ina_xfer_room(struct ina_session *s, uint64_t *round)
 	if (state == INA_CTL_GONE)
 		return ina_error_set(s, -ENODEV, "job %u: %s", s->att.job, ina_strerror(ENODEV));
 	if (state != INA_CTL_OPEN)
-		return ina_error_set(s, -ENOTCONN, "job %u: %s", s->att.job,
-				     ina_strerror(ENOTCONN));
+		return ina_error_closed(s, -ENOTCONN);
 	ina_session_sync(s);
 	if (s->released < s->cursor && next >= s->released + depth)
 		return ina_xfer_own(s, next);
@@ -147,18 +144,6 @@ int ina_submit(struct ina_session *s, size_t count, uint64_t *round)
 	return 0;
 }
 
-static void ina_xfer_culprit(const uint8_t *addr, char *text)
-{
-	struct in6_addr in6;
-
-	text[0] = '\0';
-	memcpy(&in6, addr, sizeof(in6));
-	if (IN6_IS_ADDR_V4MAPPED(&in6))
-		inet_ntop(AF_INET, &in6.s6_addr[12], text, INA_CULPRIT_LEN);
-	else if (!IN6_IS_ADDR_UNSPECIFIED(&in6))
-		inet_ntop(AF_INET6, &in6, text, INA_CULPRIT_LEN);
-}
-
 /* After the end of the round its record does not change until our next submit. */
 static void ina_xfer_ended(const struct ina_ctl_round *slot, struct ina_status *st)
 {
@@ -168,7 +153,7 @@ static void ina_xfer_ended(const struct ina_ctl_round *slot, struct ina_status *
 		st->reason = slot->reason;
 		st->detail[0] = slot->detail[0];
 		st->detail[1] = slot->detail[1];
-		ina_xfer_culprit(slot->culprit, st->culprit);
+		ina_error_culprit(slot->culprit, st->culprit);
 		st->worker = (int32_t)slot->worker - 1;
 		st->last = (int32_t)slot->last - 1;
 	}
@@ -295,9 +280,13 @@ int ina_release(struct ina_session *s, uint64_t round)
 	err = ina_xfer_all_ended(s, round);
 	if (err)
 		return err;
-	if (ioctl(s->fd, INA_IOC_RELEASE, &arg))
-		return ina_error_set(s, -errno, "cannot release round %llu: %s",
-				     (unsigned long long)round, ina_strerror(errno));
+	err = ioctl(s->fd, INA_IOC_RELEASE, &arg) ? -errno : 0;
+	if (err && err != -ESTALE)
+		return ina_error_set(s, err, "cannot release round %llu: %s",
+				     (unsigned long long)round, ina_strerror(err));
 	s->released = round + 1;
-	return 0;
+	if (err)
+		ina_error_set(s, err, "round %llu failed: %s", (unsigned long long)round,
+			      ina_reason_text(INA_REASON_EXCLUDED));
+	return err;
 }

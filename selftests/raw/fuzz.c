@@ -18,6 +18,8 @@ static const size_t raw_bodies[INA_TYPE_MAX] = {
 	[INA_TYPE_EPOCH] = sizeof(struct ina_epoch_hdr),
 	[INA_TYPE_ACK] = sizeof(struct ina_ack_hdr),
 	[INA_TYPE_FAIL] = sizeof(struct ina_fail_hdr),
+	[INA_TYPE_DONE] = sizeof(struct ina_done_hdr),
+	[INA_TYPE_LATE] = sizeof(struct ina_fail_hdr),
 };
 
 /* What the types say that are not DATA: fields that make sense. */

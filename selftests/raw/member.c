@@ -39,6 +39,7 @@ static void raw_join_as(const struct raw *raw, const struct raw_child *child, ui
 	struct ina_join_hdr join = {
 		.instance = htobe64(child->instance),
 		.hash = htobe64(raw->o.hash),
+		.floor = htobe64(raw->o.floor),
 		.generation = htonl(child->generation),
 		.workers = htonl(workers),
 		.token = htonl(workers ? child->token : 0),
@@ -167,7 +168,7 @@ static void raw_hear_packet(struct raw *raw, struct raw_child *child, const void
 	len -= sizeof(*hdr);
 	if (hdr->type == INA_TYPE_WELCOME && len == sizeof(struct ina_welcome_hdr))
 		raw_hear_welcome(raw, child, hdr, body);
-	else if (hdr->type == INA_TYPE_EPOCH && len == sizeof(struct ina_epoch_hdr))
+	else if (hdr->type == INA_TYPE_EPOCH && len >= sizeof(struct ina_epoch_hdr))
 		raw_hear_epoch(raw, child, hdr, body);
 	else if (hdr->type == INA_TYPE_FAIL && len == sizeof(struct ina_fail_hdr))
 		raw_hear_fail(raw, child, hdr, body);

@@ -53,6 +53,7 @@ struct raw_options {
 	uint32_t depth;
 	uint32_t group;
 	uint32_t deadline;
+	uint32_t floor;
 	uint32_t rounds;
 	uint32_t port;
 	uint32_t mtu;

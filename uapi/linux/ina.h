@@ -108,6 +108,8 @@ enum ina_reason {
  * @INA_EVENT_TYPE_PARENT_CHANGED: the node was given another parent
  * @INA_EVENT_TYPE_DEGRADED: rounds go on without a worker
  * @INA_EVENT_TYPE_RANK_TWICE: two workers have the same rank
+ * @INA_EVENT_TYPE_LINK_DOWN: a device with the ingress hook lost its link
+ * @INA_EVENT_TYPE_LINK_UP: a device with the ingress hook has its link again
  */
 enum ina_event_type {
 	INA_EVENT_TYPE_JOB_ADDED,
@@ -130,6 +132,8 @@ enum ina_event_type {
 	INA_EVENT_TYPE_PARENT_CHANGED,
 	INA_EVENT_TYPE_DEGRADED,
 	INA_EVENT_TYPE_RANK_TWICE,
+	INA_EVENT_TYPE_LINK_DOWN,
+	INA_EVENT_TYPE_LINK_UP,
 };
 
 enum {

@@ -102,7 +102,8 @@ struct ina_wait {
 #define INA_IOC_WAIT		_IOW(INA_IOC_MAGIC, 3, struct ina_wait)
 /*
  * The argument points to a round: the results up to and with it are read.
- * EBUSY if it is active, EINVAL if it was not submitted. A node with children
+ * EBUSY if it is active, EINVAL if it was not submitted, ESTALE if the others went
+ * on without this worker meanwhile: what was read does not count. A node with children
  * or several workers enters the next epoch only when all results are released.
  * poll: EPOLLIN an ended round is not released, EPOLLOUT a round can be
  * submitted, EPOLLHUP the node is gone.
@@ -180,7 +181,10 @@ struct ina_ctl_round {
  * @next_round: round the next submit must name; its window slot is free when
  *	next_round < base + depth
  * @refused: enum ina_reason, why the parent refuses this node
- * @pad: zero
+ * @closed: enum ina_reason, why no epoch is open; 0 before the first
+ * @culprit: IPv6 (or mapped IPv4) address of the node to blame for that, or ::
+ * @worker: number of the worker to blame on that node, counted from 1, or 0
+ * @last: last fragment seen of it, counted from 1, or 0
  * @rounds: round r is at rounds[r % depth]
  * @ranks: of the round at rounds[i], if DONE, the workers in the result: rank k
  *	is bit k % 8 of ranks[i][k / 8]
@@ -193,7 +197,10 @@ struct ina_ctl {
 	__u64	base;
 	__u64	next_round;
 	__u32	refused;
-	__u32	pad;
+	__u32	closed;
+	__u8	culprit[16];
+	__u32	worker;
+	__u32	last;
 	struct ina_ctl_round rounds[INA_DEPTH_MAX];
 	__u8	ranks[INA_DEPTH_MAX][(INA_RANK_MAX + 1) / 8];
 };

@@ -153,6 +153,9 @@ struct ina_welcome_hdr {
  * @failed: bit i: round base + i has failed
  * @left: bit i: it has because a worker left
  * @running: bit i: round base + i has waited for somebody for half its time
+ * @culprit: address of the node because of which it is closed, :: if unknown
+ * @worker: number of the worker on that node, counted from 1, 0 if unknown
+ * @last: last fragment seen of it, counted from 1, 0 if none
  *
  * Followed by the ranks of the members, see INA_RANKS_SIZE.
  */
@@ -168,6 +171,9 @@ struct ina_epoch_hdr {
 	__be32	failed;
 	__be32	left;
 	__be32	running;
+	__u8	culprit[16];
+	__be32	worker;
+	__be32	last;
 };
 
 /**

@@ -194,11 +194,14 @@ static int perf_wrong(struct perf_run *p, const struct ina_status *st, const str
 /* A round has ended without a result. */
 static int perf_failed(struct perf_run *p, uint64_t round)
 {
+	int err;
+
 	p->r->failed++;
 	if (!p->o->go_on)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	perf_report_failure(ina_error(p->s));
-	if (ina_release(p->s, round))
+	err = ina_release(p->s, round);
+	if (err && err != -ESTALE)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	return PERF_OK;
 }
