@@ -385,7 +385,7 @@ void ina_epoch_open_try(struct ina_node *node)
  * use the memory of our results. Return: whether those have all been read.
  */
 static bool ina_epoch_catch_up(struct ina_node *node,
-				const struct ina_epoch *e)
+			       const struct ina_epoch *e)
 {
 	bool other = node->root_id && node->root_id != e->root;
 	u64 below = other ? U64_MAX : e->base;

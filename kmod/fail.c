@@ -151,8 +151,7 @@ void ina_fail_all(struct ina_node *node, const struct ina_blame *blame)
  * Fails every round of the window that is not complete here, also those only
  * the workers know of. Complete ones are still being distributed.
  */
-void ina_fail_incomplete(struct ina_node *node,
-			       const struct ina_blame *blame)
+void ina_fail_incomplete(struct ina_node *node, const struct ina_blame *blame)
 {
 	u64 round = node->base, end = round + node->job->config.depth;
 	struct ina_tag tag;
@@ -174,7 +173,7 @@ void ina_fail_incomplete(struct ina_node *node,
  * Context: process or softirq, no lock held.
  */
 void ina_fail_report(struct ina_node *node, const struct ina_tag *tag,
-		      const struct ina_blame *blame)
+		     const struct ina_blame *blame)
 {
 	struct ina_round *entry = ina_round_entry(node, tag->round);
 
@@ -222,7 +221,7 @@ void ina_fail_repeat(struct ina_node *node)
  * Return: true if so.
  */
 bool ina_fail_untold(const struct ina_node *node,
-		      const struct ina_round *entry)
+		     const struct ina_round *entry)
 {
 	u16 i;
 

@@ -214,6 +214,7 @@ void ina_worker_leave_out(struct ina_worker *worker)
 			continue;
 		c[i].error = ina_worker_errno(blame.reason);
 		c[i].reason = blame.reason;
+		/* Before its memory is used again; who reads it asks at release. */
 		smp_store_release(&c[i].state, INA_ROUND_FAILED);
 	}
 }

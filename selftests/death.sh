@@ -112,7 +112,7 @@ all_told()
 		echo "told after $((SECONDS - start)) s"
 		bad=1
 	}
-	return $bad
+	return "$bad"
 }
 
 load
