@@ -73,20 +73,17 @@ static u32 ina_late_age(const struct ina_round *entry)
 	return jiffies_to_msecs(jiffies - entry->started);
 }
 
-/* The entry of a round that is known to wait for @ms already. */
+/* The entry of a round that waits for @ms already, as a neighbour says. */
 static struct ina_round *ina_late_claim(struct ina_node *node,
 					const struct ina_tag *tag, u32 ms)
 {
-	struct ina_round *entry = ina_round_entry(node, tag->round);
-	bool known = ina_tag_equal(&entry->tag, tag);
+	struct ina_round *entry = ina_round_claim(node, tag, 0);
 
 	lockdep_assert_held(&node->lock);
-	entry = ina_round_claim(node, tag, 0);
 	if (IS_ERR(entry) || entry->failed || entry->complete)
 		return NULL;
-	if (!known) {
+	if (ina_late_age(entry) < ms) {
 		entry->started = jiffies - msecs_to_jiffies(ms);
-		entry->ask_at = jiffies;
 		ina_node_tick(node);
 	}
 	return entry;

@@ -42,7 +42,7 @@ run()
 	local job=$1 rank=$2
 	shift 2
 	spawn "${host[$rank]}" "$rank.log" ina-perf --job "$job" --rank "$rank" --rounds 1M \
-		--elements "$elements" --timeout $((deadline * 4000)) "$@"
+		--elements "$elements" --timeout $((deadline * 2000)) "$@"
 	running[$rank]=$!
 }
 
@@ -54,9 +54,9 @@ run_all()
 	shift
 	before=$(counter root "$job" rounds_done)
 	for rank in 0 1 2 3 4; do
-		run "$job" "$rank" --delay $((rank == 2 ? 200 : 0)) "$@"
+		run "$job" "$rank" --delay $((rank == 2 ? 100 : 0)) "$@"
 	done
-	wait_for "$deadline" reached root "$job" rounds_done $((before + more))
+	wait_for $((deadline * 3)) reached root "$job" rounds_done $((before + more))
 }
 
 # members JOB COUNT
@@ -71,7 +71,7 @@ goes_on()
 	local before failed
 	before=$(counter root "$1" rounds_done)
 	failed=$(counter root "$1" rounds_failed)
-	wait_for "$deadline" reached root "$1" rounds_done $((before + more)) &&
+	wait_for $((deadline * 2)) reached root "$1" rounds_done $((before + more)) &&
 		(($(counter root "$1" rounds_failed) == failed))
 }
 
@@ -108,7 +108,7 @@ all_told()
 	for rank; do
 		told "$rank" "$pattern" || bad=1
 	done
-	((SECONDS - start <= deadline + 2)) || {
+	((SECONDS - start <= deadline + deadline / 2)) || {
 		echo "told after $((SECONDS - start)) s"
 		bad=1
 	}
@@ -130,7 +130,6 @@ stop KILL 1
 ok "all are told of a worker that was killed, and of its last fragment" all_told \
 	'left by 10\.0\.0\.11 worker 0, last fragment [0-9]' 0 3 4
 ok "at once" test $((SECONDS - start)) -lt $((deadline / 2))
-kill -INT "${running[2]}"
 ok "also one that was not in a round" told 2 'a worker left (10\.0\.0\.11 worker 0'
 
 ok "rounds run again" run_all 7
