@@ -55,6 +55,12 @@ test:
 	+@$(VM)/deps.sh
 	+@$(VM)/test.sh
 
+# SECONDS is a word of the shell's own: it goes there by another name.
+.PHONY: chaos
+chaos:
+	+@$(VM)/deps.sh
+	+@INA_CHAOS_SECONDS=$(or $(SECONDS),600) INA_SEED=$(or $(SEED),$(INA_SEED)) $(VM)/chaos.sh
+
 .PHONY: test-cross
 test-cross:
 	+@$(VM)/deps.sh cross
@@ -90,6 +96,8 @@ help:
 	@echo "make demo          boot a VM and sum a gradient through a tree of kernels"
 	@echo "make test          every test in VMs; T=name picks one"
 	@echo "                   KERNELS=\"6.1 6.12 7.2\" builds and tests on each of these"
+	@echo "make chaos         ten minutes of failures at random, on the fast and the debug kernel"
+	@echo "                   SECONDS=600 for how long on each, SEED=n to repeat a run"
 	@echo "make test-cross    KUnit on the other architecture"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML, protocol model"
 	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="

@@ -15,14 +15,16 @@ tests=()
 . "$results/run.conf"
 . "$here/ktap.sh"
 export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND
+export INA_RESULTS=$results
 export PATH=$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr/sbin:/sbin:$PATH
 export LD_LIBRARY_PATH=$INA_BUILD/userlib
 
 # What in the kernel log fails a test, whatever the test itself says.
-splats='WARNING:|\bBUG:|KASAN|KCSAN|UBSAN|Oops|general protection|possible .*(deadlock|recursive|circular)'
-splats+='|inconsistent lock state|suspicious RCU|scheduling while atomic|sleeping function called'
-splats+='|unreferenced object|refcount_t|ODEBUG|hung_task|blocked for more than|soft lockup|rcu.*(stall|starved)'
-splats+='|unregister_netdevice: waiting|leaked|Kernel panic|Call Trace|Bad page|list_(add|del) corruption'
+INA_SPLATS='WARNING:|\bBUG:|KASAN|KCSAN|UBSAN|Oops|general protection|possible .*(deadlock|recursive|circular)'
+INA_SPLATS+='|inconsistent lock state|suspicious RCU|scheduling while atomic|sleeping function called'
+INA_SPLATS+='|unreferenced object|refcount_t|ODEBUG|hung_task|blocked for more than|soft lockup|rcu.*(stall|starved)'
+INA_SPLATS+='|unregister_netdevice: waiting|leaked|Kernel panic|Call Trace|Bad page|list_(add|del) corruption'
+export INA_SPLATS
 
 verdict()
 {
@@ -39,7 +41,7 @@ guest_check_log()
 {
 	local test=$1 hit
 	guest_log >"$log.dmesg"
-	hit=$(grep -m 1 -E "$splats" "$log.dmesg") || return 0
+	hit=$(grep -m 1 -E "$INA_SPLATS" "$log.dmesg") || return 0
 	verdict "fail $test kernel log: ${hit#*] }"
 }
 

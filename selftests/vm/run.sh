@@ -4,10 +4,12 @@
 # guest wrote; a guest that did not finish it has failed.
 #
 #   run.sh [--kernel KIND[:VERSION]] [--size full|small] [--cpus N] [--memory SIZE]
-#          [--timeout SECONDS] [--name RUN] [--append ARGS] [--live] [--quiet] TEST...
+#          [--timeout SECONDS] [--limit SECONDS] [--name RUN] [--append ARGS] [--live]
+#          [--quiet] TEST...
 #
 # A test is selftests/TEST.sh. --timeout counts from the first test on; the boot
-# has INA_BOOT_TIMEOUT seconds of its own. --live shows a test's output instead of its cases.
+# has INA_BOOT_TIMEOUT seconds of its own. --limit is the time limit of each test, in
+# place of its own. --live shows a test's output instead of its cases.
 # Results: build/results/RUN/ (verdict, console.log, one TEST.log each).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -22,7 +24,7 @@ usage()
 
 run_options()
 {
-	kind=fast version='' size=full cpus=2 memory=2G timeout='' name='' append='' live='' quiet=''
+	kind=fast version='' size=full cpus=2 memory=2G timeout='' limit='' name='' append='' live='' quiet=''
 	while (($#)); do
 		case $1 in
 		--kernel) kind=${2%%:*} version=$([[ $2 != *:* ]] || echo "${2#*:}"); shift 2 ;;
@@ -30,6 +32,7 @@ run_options()
 		--cpus) cpus=$2; shift 2 ;;
 		--memory) memory=$2; shift 2 ;;
 		--timeout) timeout=$2; shift 2 ;;
+		--limit) limit=$2; shift 2 ;;
 		--name) name=$2; shift 2 ;;
 		--append) append=$2; shift 2 ;;
 		--live) live=y; shift ;;
@@ -65,14 +68,16 @@ run_build()
 
 run_conf()
 {
-	local test
+	local test word
 	{
 		printf '%s=%q\n' INA_KO "$ko" INA_KO_KUNIT "$ko_kunit" INA_BUILD "$INA_BUILD" \
 			INA_SIZE "$size" INA_KIND "$kind"
-		[[ ! ${INA_SEED:-} ]] || printf 'export INA_SEED=%q\n' "$INA_SEED"
+		for word in INA_SEED INA_CHAOS_SECONDS; do
+			[[ ! ${!word:-} ]] || printf 'export %s=%q\n' $word "${!word}"
+		done
 		echo "tests=("
 		for test in "${tests[@]}"; do
-			printf '\t%q\n' "$test $("$here/tests.sh" options "$test" | xargs) ${live:+plain}"
+			printf '\t%q\n' "$test $("$here/tests.sh" options "$test" | xargs) ${live:+plain} ${limit:+limit=$limit}"
 		done
 		echo ")"
 	} >"$results/run.conf"
