@@ -138,9 +138,18 @@ job_add()
 	try conf "$1" job add 7 capacity "$elements" group 64 depth 4 deadline "$deadline"
 }
 
+# node_add NODE: as host_add, with few programs: they take long on the debug kernel.
 node_add()
 {
-	host_add "$1" "${addr[$1]}/24"
+	ip netns add "$(ns "$1")"
+	_namespaces+=("$1")
+	ip link add eth0 netns "$(ns "$1")" type veth peer name "p-$1" netns "$(ns sw)"
+	on sw ip link set "p-$1" master bridge0 up
+	on "$1" ip -batch - <<-BATCH
+		link set lo up
+		addr add ${addr[$1]}/24 dev eth0
+		link set eth0 up
+	BATCH
 	try conf "$1" dev add eth0
 	job_add "$1"
 }
