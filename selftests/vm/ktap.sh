@@ -5,25 +5,28 @@
 # which has verdict() and the results and log variables.
 # shellcheck disable=SC2154
 
-# ktap_verdicts TEST: KTAP on stdin, verdict lines on stdout, each at once.
+# ktap_verdicts TEST: KTAP on stdin, verdict lines on stdout, each at once. (Not in awk,
+# which may wait for more to read: what a guest reported before it died would be lost.)
 ktap_verdicts()
 {
-	awk -v test="$1" '
-	function text() {
-		sub(/^(not )?ok +[0-9]* *-? */, "")
-		return $0 == "" ? "(no text)" : $0
-	}
-	{ sub(/\r$/, "") }
-	/^1\.\.[0-9]+/ { sub(/^1\.\./, ""); plan = $1 + 0; planned = 1; next }
-	/^ok .*# *SKIP/ { n++; print "skip", test, text(); fflush(); next }
-	/^ok( |$)/ { n++; print "pass", test, text(); fflush(); next }
-	/^not ok( |$)/ { n++; print "fail", test, text(); fflush(); next }
-	END {
-		if (planned && n != plan)
-			print "fail", test, "planned " plan " cases, reported " n + 0
-		else if (!planned && n)
-			print "fail", test, "no plan (1..N)"
-	}'
+	local test=$1 line word text plan='' n=0
+	while IFS= read -r line || [[ $line ]]; do
+		line=${line%$'\r'}
+		if [[ $line =~ ^1\.\.([0-9]+) ]]; then
+			plan=$((10#${BASH_REMATCH[1]}))
+		elif [[ $line =~ ^(not )?ok(' '+([0-9]*)' '*-?' '*(.*))?$ ]]; then
+			word=pass text=${BASH_REMATCH[4]:-(no text)}
+			[[ ! $line =~ ^ok\ .*#\ *SKIP ]] || word=skip
+			[[ $line != not* ]] || word=fail
+			n=$((n + 1))
+			echo "$word $test $text"
+		fi
+	done
+	if [[ $plan ]]; then
+		((n == plan)) || echo "fail $test planned $plan cases, reported $n"
+	else
+		((!n)) || echo "fail $test no plan (1..N)"
+	fi
 }
 
 # ktap_judge TEST STATUS: what the exit status adds to the cases already written.
