@@ -139,21 +139,24 @@ ok "all are told of a host that fell silent, though its aggregator is between" a
 stop KILL 2
 on sw ip link set p-w2 up
 
-ok "rounds run after that" run_all 7
-kill -STOP "${running[1]}"
-ok "all are told of a worker that is late" all_told \
-	'waiting for 10\.0\.0\.11 worker 0, no fragment seen' 0 2 3 4
-kill -CONT "${running[1]}"
-ok "it is told, too" told 1 .
+# The debug kernel need not see every way to be late.
+if [[ $INA_SIZE == full ]]; then
+	ok "rounds run after that" run_all 7
+	kill -STOP "${running[1]}"
+	ok "all are told of a worker that is late" all_told \
+		'waiting for 10\.0\.0\.11 worker 0, no fragment seen' 0 2 3 4
+	kill -CONT "${running[1]}"
+	ok "it is told, too" told 1 .
 
-ok "rounds run after that, too" run_all 7
-kill -STOP "${running[4]}"
-ok "all are told which of two workers of a host is late" all_told \
-	'waiting for 10\.0\.0\.13 worker [01], no fragment seen' 0 1 2 3
-kill -CONT "${running[4]}"
-ok "it is told as well" told 4 .
-ok "the root's events name it" grep -q 'failed: deadline passed (.*10\.0\.0\.13 worker [01], 0 fragments' \
-	"$_dir/events"
+	ok "rounds run after that, too" run_all 7
+	kill -STOP "${running[4]}"
+	ok "all are told which of two workers of a host is late" all_told \
+		'waiting for 10\.0\.0\.13 worker [01], no fragment seen' 0 1 2 3
+	kill -CONT "${running[4]}"
+	ok "it is told as well" told 4 .
+	ok "the root's events name it" grep -q 'failed: deadline passed (.*10\.0\.0\.13 worker [01], 0 fragments' \
+		"$_dir/events"
+fi
 
 for n in "${!addr[@]}"; do
 	on "$n" inaconf job del 7
