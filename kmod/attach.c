@@ -75,8 +75,8 @@ static int ina_worker_enter(struct ina_node *node, struct ina_worker *worker)
 		worker->acked = U64_MAX;
 		node->workers[i] = worker;
 		node->attached++;
-		if (node->absent)
-			node->absent--;
+		worker->returned = node->absent;
+		node->absent -= worker->returned;
 		worker->ctl->refused = node->refused;
 		ina_event_send(node->net, &(struct ina_event){
 				.type = INA_EVENT_TYPE_WORKER_ATTACHED,
@@ -106,6 +106,7 @@ static void ina_worker_describe(struct ina_worker *worker,
 	attach->depth = config->depth;
 	attach->capacity = config->capacity;
 	attach->elem_size = sizeof(s32);
+	attach->on_loss = config->on_loss;
 	attach->stride = worker->node->stride;
 	attach->ctl_size = worker->ctl_page.size;
 	attach->array_size = worker->contrib.size;
@@ -226,7 +227,8 @@ void ina_worker_detach(struct ina_worker *worker)
 		goto unlock;
 	if (ina_node_degrades(node))
 		/* Whoever took part is not waited for. */
-		node->absent += worker->acked != U64_MAX;
+		node->absent += worker->acked != U64_MAX || worker->out ||
+				worker->returned;
 	else
 		ina_worker_abandon(worker);
 	if (worker->next && ina_worker_is_active(worker, worker->next - 1))

@@ -238,7 +238,8 @@ static bool ina_control_next_down(struct ina_node *node, u16 index,
 	if (child->welcome) {
 		child->welcome = false;
 		ina_control_fill_welcome(node, index, c);
-	} else if (child->announce && child->instance) {
+	} else if (child->announce && child->instance &&
+		   (child->workers || !node->open)) {
 		child->announce = false;
 		ina_control_fill_epoch(node, index, c);
 	} else {

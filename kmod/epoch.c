@@ -268,6 +268,7 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	WRITE_ONCE(node->expected, ina_epoch_expected(node));
 	node->open = true;
 	reason = node->closed.reason;
+	node->regain = reason == INA_REASON_EXCLUDED;
 	node->closed = (struct ina_blame){};
 	for (i = 0; i < node->nchildren; i++)
 		ina_epoch_enter(&node->children[i], e->base);
@@ -340,13 +341,15 @@ void ina_epoch_close(struct ina_node *node, const struct ina_blame *blame)
 }
 
 /* Have the results of local workers been read whose memory is used again? */
-static bool ina_epoch_settled(const struct ina_node *node, u64 below)
+static bool ina_epoch_settled(const struct ina_node *node,
+			      const struct ina_epoch *e, u64 below)
 {
 	int i;
 
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i] &&
-		    !ina_worker_settled(node->workers[i], below))
+		    !ina_worker_settled(node->workers[i], below, e->base,
+					e->over.final))
 			return false;
 	return true;
 }
@@ -369,8 +372,10 @@ void ina_epoch_open_try(struct ina_node *node)
 
 	lockdep_assert_held(&node->lock);
 	if (!node->root || node->open || !node->subtree ||
-	    !ina_epoch_settled(node, e.base))
+	    !ina_epoch_settled(node, &e, e.base) ||
+	    (node->held && ina_round_lowest(node) <= node->base))
 		return;
+	node->held = false;
 	/* A root that restarts should not repeat its former numbers. */
 	if (!node->epoch)
 		e.number = max_t(u32, ktime_get_real_seconds(), e.number);
@@ -400,7 +405,7 @@ static bool ina_epoch_catch_up(struct ina_node *node,
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
 			ina_worker_give_up(node->workers[i], 0, below, &blame);
-	return ina_epoch_settled(node, below);
+	return ina_epoch_settled(node, e, below);
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 #include "event.h"
 #include "fail.h"
+#include "late.h"
 #include "net.h"
 #include "round.h"
 #include "stats.h"
@@ -178,8 +179,7 @@ void ina_fail_report(struct ina_node *node, const struct ina_tag *tag,
 	struct ina_round *entry = ina_round_entry(node, tag->round);
 
 	spin_lock_bh(&node->lock);
-	if (ina_tag_equal(&entry->tag, tag) && !entry->failed &&
-	    !entry->complete) {
+	if (ina_tag_equal(&entry->tag, tag) && ina_late_waits(node, entry)) {
 		entry->tell_up |= !entry->reported;
 		entry->reported = true;
 		entry->blame = *blame;
@@ -203,7 +203,8 @@ void ina_fail_repeat(struct ina_node *node)
 	lockdep_assert_held(&node->lock);
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
-		if (!ina_round_is_live(node, entry) || entry->complete)
+		if (!ina_round_is_live(node, entry) ||
+		    (entry->complete && !ina_late_waits(node, entry)))
 			continue;
 		entry->tell_up = (entry->failed || entry->reported) &&
 				 !node->root && !entry->heard;

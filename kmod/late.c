@@ -6,6 +6,8 @@
  * the root can name a worker when the deadline passes. Then the round fails, or
  * ends without those who are missing: the root says so, and whoever misses a
  * worker of its own, or a silent child without children, goes on without it.
+ * Somebody who does not acknowledge a complete round is missing as well, once
+ * that keeps all others out.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
@@ -25,13 +27,15 @@
  * struct ina_late - a round that waits
  * @tag: which
  * @frags: its fragments, 1 if nothing has come yet
- * @age: milliseconds since it started
+ * @age: milliseconds since it started, or was complete
+ * @held: it is complete, but not acknowledged, and keeps others out
  * @missing: a bit for each contributor it waits for
  */
 struct ina_late {
 	struct ina_tag tag;
 	u32 frags;
 	u32 age;
+	bool held;
 	DECLARE_BITMAP(missing, INA_LATE_CONTRIBUTORS);
 };
 
@@ -59,12 +63,38 @@ static u32 ina_late_fail_ms(const struct ina_node *node)
 	       (ina_node_degrades(node) ? more : 0);
 }
 
-static bool ina_late_waits(const struct ina_node *node,
-			   const struct ina_round *entry)
+/*
+ * Is this the round that keeps all others out? It is complete, as is the whole
+ * window, but somebody below has not got it or has not read it.
+ */
+static bool ina_late_held(const struct ina_node *node,
+			  const struct ina_round *entry)
 {
-	return ina_round_is_live(node, entry) && !entry->failed &&
-	       !entry->complete &&
-	       !(entry->tag.round < node->acked &&
+	u32 i;
+
+	if (!node->open || entry->tag.round != node->acked)
+		return false;
+	for (i = 0; i < node->job->config.depth; i++)
+		if (!node->rounds[i].complete || node->rounds[i].failed ||
+		    !ina_round_is_live(node, &node->rounds[i]))
+			return false;
+	return true;
+}
+
+/**
+ * ina_late_waits() - does a round wait for somebody
+ * @node: the node; its lock is held
+ * @entry: the round
+ *
+ * Return: true if so.
+ */
+bool ina_late_waits(const struct ina_node *node, const struct ina_round *entry)
+{
+	if (!ina_round_is_live(node, entry) || entry->failed)
+		return false;
+	if (entry->complete)
+		return ina_late_held(node, entry);
+	return !(entry->tag.round < node->acked &&
 		 ina_round_is_kept(node, &entry->tag));
 }
 
@@ -80,7 +110,7 @@ static struct ina_round *ina_late_claim(struct ina_node *node,
 	struct ina_round *entry = ina_round_claim(node, tag, 0);
 
 	lockdep_assert_held(&node->lock);
-	if (IS_ERR(entry) || entry->failed || entry->complete)
+	if (IS_ERR(entry) || entry->failed)
 		return NULL;
 	if (ina_late_age(entry) < ms) {
 		entry->started = jiffies - msecs_to_jiffies(ms);
@@ -104,7 +134,7 @@ u32 ina_late_running(struct ina_node *node)
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = ina_round_entry(node, node->base + i);
 		if (entry->tag.round == node->base + i &&
-		    entry->tag.era == node->era &&
+		    entry->tag.era == node->era && !entry->complete &&
 		    ina_late_waits(node, entry) && ina_late_age(entry) >= half)
 			running |= BIT(i);
 	}
@@ -170,7 +200,7 @@ void ina_late_order(struct ina_node *node, const struct ina_tag *tag)
 		entry->excluding = node->nchildren;
 		entry->tell_down = node->nchildren;
 		ina_node_kick(node);
-		ina_node_tick_in(node, 0);
+		ina_node_tick_in(node, 1);
 	}
 	spin_unlock_bh(&node->lock);
 }
@@ -186,8 +216,15 @@ static bool ina_late_expected(const struct ina_node *node, u16 who)
 	return worker && !worker->out;
 }
 
+/* What has this contributor acknowledged? */
+static u64 ina_late_acked(const struct ina_node *node, u16 who)
+{
+	return who < node->nchildren ? node->children[who].acked :
+	       node->workers[who - node->nchildren]->acked;
+}
+
 /*
- * Who has not contributed to all of a round?
+ * Who has not contributed to all of a round, or not acknowledged it?
  * Context: process, no lock held.
  */
 static void ina_late_search(struct ina_node *node, struct ina_late *late)
@@ -197,7 +234,7 @@ static void ina_late_search(struct ina_node *node, struct ina_late *late)
 	u16 who;
 
 	bitmap_fill(seen, node->contributors);
-	for (frag = 0; frag < late->frags; frag++) {
+	for (frag = 0; frag < late->frags && !late->held; frag++) {
 		id = ina_node_slot_id(node, late->tag.round, frag);
 		ina_slot_common(ina_node_slot(node, id), &late->tag, seen,
 				node->contributors);
@@ -206,7 +243,9 @@ static void ina_late_search(struct ina_node *node, struct ina_late *late)
 	bitmap_zero(late->missing, INA_LATE_CONTRIBUTORS);
 	spin_lock_bh(&node->lock);
 	for (who = 0; who < node->contributors; who++)
-		if (!test_bit(who, seen) && ina_late_expected(node, who))
+		if (ina_late_expected(node, who) &&
+		    (late->held ? ina_late_acked(node, who) <= late->tag.round :
+				  !test_bit(who, seen)))
 			__set_bit(who, late->missing);
 	spin_unlock_bh(&node->lock);
 }
@@ -275,20 +314,24 @@ static struct ina_blame ina_late_blame(struct ina_node *node,
 }
 
 /*
- * Go on without a contributor, if that can be decided here. A child that says
- * whom it waits for, or has children itself, decides on its own.
+ * Go on without a contributor, if that can be decided here. A child that has
+ * children itself, or said whom it waits for, decides on its own; the latter has
+ * not much time for it.
  */
-static bool ina_late_part(struct ina_node *node, const struct ina_tag *tag,
+static bool ina_late_part(struct ina_node *node, const struct ina_late *late,
 			  u16 who)
 {
+	u32 deadline = node->job->config.deadline_ms;
 	struct ina_worker *worker;
 	struct ina_child *child;
 
 	if (who < node->nchildren) {
 		child = &node->children[who];
-		if (child->height || child->late_round == tag->round + 1)
+		if (child->height ||
+		    (child->late_round == late->tag.round + 1 &&
+		     late->age < deadline + deadline / 8))
 			return false;
-		child->out = true;
+		child->out = INA_REASON_DEADLINE;
 		child->dropped = true;
 		child->workers = 0;
 		child->token = 0;
@@ -296,7 +339,8 @@ static bool ina_late_part(struct ina_node *node, const struct ina_tag *tag,
 		return true;
 	}
 	worker = node->workers[who - node->nchildren];
-	if (worker->next > tag->round)
+	/* It is not late, or its buffer is being read. */
+	if (ina_worker_is_active(worker, late->tag.round) || worker->pushing)
 		return false;
 	ina_worker_leave_out(worker);
 	return true;
@@ -319,17 +363,34 @@ static void ina_late_exclude(struct ina_node *node, const struct ina_late *late)
 	    !ina_late_waits(node, entry))
 		goto unlock;
 	entry->exclude = false;
-	if (node->root) {
-		entry->excluding = node->nchildren;
-		entry->tell_down = node->nchildren;
+	/* All are told before anybody's parting opens the next epoch. */
+	if (node->root && node->nchildren && !entry->excluding) {
+		entry->excluding = true;
+		entry->tell_down = true;
 		ina_node_kick(node);
+		goto unlock;
 	}
 	for_each_set_bit(who, late->missing, node->contributors)
 		if (ina_late_expected(node, who))
-			changed |= ina_late_part(node, &late->tag, who);
+			changed |= ina_late_part(node, late, who);
 	if (changed)
 		ina_member_changed(node, &blame);
 unlock:
+	spin_unlock_bh(&node->lock);
+}
+
+/* Nobody can go on, and no round is left to fail: say so by closing the epoch. */
+static void ina_late_close(struct ina_node *node, const struct ina_late *late,
+			   const struct ina_blame *blame)
+{
+	struct ina_round *entry = ina_round_entry(node, late->tag.round);
+
+	spin_lock_bh(&node->lock);
+	if (node->root && ina_tag_equal(&entry->tag, &late->tag) &&
+	    ina_late_waits(node, entry)) {
+		node->held = true;
+		ina_epoch_close(node, blame);
+	}
 	spin_unlock_bh(&node->lock);
 }
 
@@ -346,8 +407,9 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 	late->tag = entry->tag;
 	late->frags = max(entry->frags, 1U);
 	late->age = ina_late_age(entry);
+	late->held = entry->complete;
 	*exclude = entry->exclude;
-	*ask = waits && late->age >= deadline / 2 && late->age < deadline &&
+	*ask = waits && !late->held && late->age >= deadline / 2 && late->age < deadline &&
 	       node->nchildren && time_after_eq(jiffies, entry->ask_at);
 	if (*ask)
 		entry->ask_at = jiffies + msecs_to_jiffies(deadline / 16);
@@ -381,7 +443,9 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 	if (exclude)
 		ina_late_exclude(node, &late);
 	blame = ina_late_blame(node, &late);
-	if (late.age >= fail)
+	if (late.age >= fail && late.held)
+		ina_late_close(node, &late, &blame);
+	else if (late.age >= fail)
 		ina_fail_round(node, &late.tag, &blame);
 	else if (!node->root && !bitmap_empty(late.missing, INA_LATE_CONTRIBUTORS))
 		ina_fail_report(node, &late.tag, &blame);

@@ -7,6 +7,7 @@
 
 #include "node.h"
 
+bool ina_late_waits(const struct ina_node *node, const struct ina_round *entry);
 unsigned int ina_late_tick(struct ina_node *node);
 u32 ina_late_running(struct ina_node *node);
 void ina_late_told(struct ina_node *node, u64 base, u32 running);

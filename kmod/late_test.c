@@ -4,6 +4,7 @@
  */
 #include <linux/jiffies.h>
 
+#include "epoch.h"
 #include "late.h"
 #include "round.h"
 #include "test.h"
@@ -24,17 +25,29 @@ static struct ina_node *late_test_node(struct kunit *test, bool root,
 	return node;
 }
 
-static int late_test_add(struct ina_node *node, u32 frag, u16 who)
+static int late_test_add_to(struct ina_node *node, u64 round, u32 frag, u16 who)
 {
 	struct in6_addr from = ina_test_addr(INA_TEST_CHILD + who);
 	__le32 src[INA_TEST_FRAGMENT] = {};
 	struct ina_part part = {
-		.tag = { .era = node->era }, .contributor = who, .workers = 3,
-		.token = who + 1,
+		.tag = { .era = node->era, .round = round },
+		.contributor = who, .workers = 3, .token = who + 1,
 	};
 
 	return ina_round_contribute(node, &part, frag, LATE_TEST_LENGTH, src,
 				    &from);
+}
+
+static int late_test_add(struct ina_node *node, u32 frag, u16 who)
+{
+	return late_test_add_to(node, 0, frag, who);
+}
+
+/* All that a child contributes to a round. */
+static void late_test_round(struct ina_node *node, u64 round, u16 who)
+{
+	late_test_add_to(node, round, 0, who);
+	late_test_add_to(node, round, 1, who);
 }
 
 /* Child 0 contributes all of round 0, child 1 its first @frags fragments. */
@@ -132,6 +145,11 @@ static void degrade__leaves_out(struct kunit *test)
 
 	late_test_wait(test, node, 1);
 	late_test_tick(node, 100);
+	/* First all are told, */
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].tell_down);
+	/* then it goes on without. */
+	late_test_tick(node, 101);
 	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
 	KUNIT_EXPECT_TRUE(test, node->children[1].out);
 	KUNIT_EXPECT_TRUE(test, node->children[1].dropped);
@@ -164,9 +182,24 @@ static void degrade__spares_aggregator(struct kunit *test)
 	late_test_tick(node, 110);
 	KUNIT_EXPECT_FALSE(test, node->children[1].out);
 	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
-	/* It did not: the round fails after all. */
+	/* It did not. */
+	late_test_tick(node, 113);
+	KUNIT_EXPECT_TRUE(test, node->children[1].out);
+}
+
+/* A silent aggregator is not left out: the round fails after all. */
+static void degrade__fails(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_DEGRADE);
+
+	late_test_wait(test, node, 0);
+	node->children[1].height = 1;
+	late_test_tick(node, 124);
+	late_test_tick(node, 124);
+	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
 	late_test_tick(node, 126);
 	KUNIT_EXPECT_TRUE(test, node->rounds[0].failed);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
 }
 
 static void degrade__follows_order(struct kunit *test)
@@ -210,6 +243,34 @@ static void degrade__left(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, node->open);
 }
 
+/* All is complete, but one does not acknowledge: nobody can go on. */
+static void held__closes(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_FAIL);
+	struct in6_addr child = ina_test_addr(INA_TEST_CHILD + 1);
+	u64 round;
+
+	for (round = 0; round < INA_TEST_DEPTH; round++) {
+		late_test_round(node, round, 0);
+		late_test_round(node, round, 1);
+		KUNIT_ASSERT_TRUE(test, node->rounds[round].complete);
+		late_test_tick(node, 100);
+		KUNIT_EXPECT_EQ(test, node->open, round < INA_TEST_DEPTH - 1);
+		ina_test_ack(node, 0, node->epoch, round + 1);
+	}
+	KUNIT_EXPECT_EQ(test, node->closed.reason, INA_REASON_DEADLINE);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&node->closed.culprit, &child));
+	spin_lock_bh(&node->lock);
+	ina_epoch_open_try(node);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	spin_unlock_bh(&node->lock);
+	ina_test_ack(node, 1, node->epoch, 1);
+	spin_lock_bh(&node->lock);
+	ina_epoch_open_try(node);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	spin_unlock_bh(&node->lock);
+}
+
 static void ranks__twice(struct kunit *test)
 {
 	struct ina_node *node = ina_test_node_create(test, test->priv, true, 2);
@@ -246,8 +307,10 @@ static struct kunit_case late_test_cases[] = {
 	KUNIT_CASE(inner__is_told),
 	KUNIT_CASE(degrade__leaves_out),
 	KUNIT_CASE(degrade__spares_aggregator),
+	KUNIT_CASE(degrade__fails),
 	KUNIT_CASE(degrade__follows_order),
 	KUNIT_CASE(degrade__left),
+	KUNIT_CASE(held__closes),
 	KUNIT_CASE(ranks__twice),
 	{}
 };

@@ -21,14 +21,22 @@
 #include "tx.h"
 #include "worker.h"
 
-/* Nobody is left: a new start, for which everybody is waited for. */
+/*
+ * Nobody is left, nor late, which may come back: a new start, for which everybody
+ * is waited for.
+ */
 static void ina_member_forgive(struct ina_node *node)
 {
 	int i;
 
+	if (node->attached)
+		return;
+	for (i = 0; i < node->nchildren; i++)
+		if (node->children[i].out == INA_REASON_EXCLUDED)
+			return;
 	node->absent = 0;
 	for (i = 0; i < node->nchildren; i++)
-		node->children[i].out = false;
+		node->children[i].out = 0;
 }
 
 /*
@@ -145,6 +153,7 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 {
 	lockdep_assert_held(&node->lock);
 	ina_epoch_close(node, blame);
+	node->held = false;
 	/* The result would lack somebody. */
 	if (node->root && blame->reason == INA_REASON_LEFT &&
 	    !ina_node_degrades(node))
@@ -193,6 +202,19 @@ static void ina_member_refuse(struct ina_node *node, struct ina_child *child,
 		       &child->peer.addr, ina_event_reason(reason));
 }
 
+/* Do the others go on without a child that has no workers any more? */
+static void ina_member_out(const struct ina_node *node, struct ina_child *child,
+			   bool was, u32 reason)
+{
+	if (child->workers) {
+		child->out = 0;
+	} else if (ina_node_degrades(node) && (was || child->out) &&
+		   (reason == INA_REASON_LEFT ||
+		    reason == INA_REASON_EXCLUDED)) {
+		child->out = reason;
+	}
+}
+
 /* Take over what a child says of its subtree. */
 static void ina_member_update(struct ina_node *node, struct ina_child *child,
 			      const struct ina_join_hdr *join, u32 epoch,
@@ -213,7 +235,7 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 	child->generation = generation;
 	child->workers = child->refused ? 0 : workers;
 	child->token = child->workers ? be32_to_cpu(join->token) : 0;
-	child->height = be16_to_cpu(join->height);
+	child->height = min_t(u16, be16_to_cpu(join->height), S16_MAX);
 	ina_ranks_set(&child->ranks, (const u8 *)(join + 1),
 		      child->workers ? nranks : 0);
 	child->dropped = false;
@@ -235,10 +257,11 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 			blame.reason = INA_REASON_LEFT;
 		child->restarted = false;
 	}
-	if (ina_node_degrades(node))
-		child->out = !child->workers && (was || child->out) &&
-			     (blame.reason == INA_REASON_LEFT ||
-			      blame.reason == INA_REASON_EXCLUDED);
+	/* A host that is back without its workers. */
+	if (restarted && !child->workers && !child->height &&
+	    ina_node_degrades(node))
+		blame.reason = INA_REASON_LEFT;
+	ina_member_out(node, child, was, blame.reason);
 	if (!was && !child->workers && blame.reason != INA_REASON_LEFT)
 		return;
 	ina_event_send(node->net, &(struct ina_event){
@@ -367,7 +390,7 @@ void ina_member_rx_welcome(struct ina_node *node, const struct ina_pkt *pkt)
 	}
 	if (!ina_member_for_us(node, welcome->instance, welcome->generation))
 		goto unlock;
-	if (reason == INA_REASON_EXCLUDED) {
+	if (reason == INA_REASON_EXCLUDED && ina_node_degrades(node)) {
 		ina_member_left_out(node);
 		goto unlock;
 	}
@@ -504,9 +527,10 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 		ina_epoch_redistribute(node, child - node->children);
 		ina_node_kick(node);
 	}
-	if (node->epoch && (!ina_member_heard(node, child) ||
-			    (node->open &&
-			     be64_to_cpu(ack->base) != node->base))) {
+	/* One that did not take the epoch is told again, in its time. */
+	if (node->epoch && !ina_member_heard(node, child)) {
+		ina_node_tick(node);
+	} else if (node->open && be64_to_cpu(ack->base) != node->base) {
 		child->announce = true;
 		ina_node_kick(node);
 	}

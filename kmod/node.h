@@ -65,7 +65,8 @@ struct ina_blame {
  * @token: sum of their tokens
  * @ranks: their ranks
  * @height: levels below it
- * @out: the others go on without it until it joins again
+ * @out: enum ina_reason, why the others go on without it until it joins again:
+ *	LEFT, EXCLUDED as it says itself, DEADLINE if it was silent; 0: they do not
  * @dropped: it does not know that yet
  * @late_round: last round it is said to be late with, plus 1
  * @late: who is, as the child says
@@ -90,7 +91,7 @@ struct ina_child {
 	u32 token;
 	struct ina_ranks ranks;
 	u16 height;
-	bool out;
+	u32 out;
 	bool dropped;
 	u64 late_round;
 	struct ina_blame late;
@@ -241,6 +242,8 @@ struct ina_tx {
  * @absent: local workers that the others go on without until they are back
  * @change: why the subtree last became incomplete
  * @closed: why the epoch is closed, told to the children
+ * @held: it is until somebody acknowledges the round at @base
+ * @regain: rounds that are summed again in this epoch have a new deadline
  * @index: contributor index at the parent
  * @welcomed: the parent has heard @generation
  * @welcomed_at: jiffies at which it had
@@ -306,6 +309,8 @@ struct ina_node {
 	u16 absent;
 	struct ina_blame change;
 	struct ina_blame closed;
+	bool held;
+	bool regain;
 	u16 index;
 	bool welcomed;
 	unsigned long welcomed_at;

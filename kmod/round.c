@@ -162,9 +162,8 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		entry->token = node->token;
 		ina_ranks_copy(&entry->ranks, &node->ranks);
 	}
-	/* Where rounds go on without who is late, the others have time again. */
-	if (!entry->again || entry->tag.round != tag->round ||
-	    ina_node_degrades(node)) {
+	/* After somebody was left out, the others have time again. */
+	if (!entry->again || entry->tag.round != tag->round || node->regain) {
 		entry->started = jiffies;
 		entry->ask_at = jiffies;
 	}
@@ -241,6 +240,7 @@ static void ina_round_complete(struct ina_node *node, const struct ina_tag *tag)
 	if (!ina_tag_equal(&entry->tag, tag) || entry->failed)
 		goto unlock;
 	entry->complete = true;
+	entry->started = jiffies;
 	ina_arrival_settle(node, tag->round);
 	trace_ina_round_end(node, tag->round, 0);
 	overflow = ina_round_overflow(entry);
@@ -426,8 +426,13 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	}
 }
 
-/* The lowest round somebody below still needs, U64_MAX if nobody needs any. */
-static u64 ina_round_lowest(const struct ina_node *node)
+/**
+ * ina_round_lowest() - lowest round somebody below still needs
+ * @node: the node; its lock is held
+ *
+ * Return: its number, U64_MAX if nobody needs any.
+ */
+u64 ina_round_lowest(const struct ina_node *node)
 {
 	u64 lowest = U64_MAX;
 	int i;

@@ -90,8 +90,7 @@ static bool ina_timer_running(const struct ina_node *node)
 
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
-		if ((ina_round_is_live(node, entry) && !entry->failed &&
-		     !entry->complete) || ina_fail_untold(node, entry))
+		if (ina_late_waits(node, entry) || ina_fail_untold(node, entry))
 			return true;
 	}
 	return false;

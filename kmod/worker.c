@@ -108,21 +108,32 @@ void ina_worker_skip(struct ina_worker *worker, bool fresh)
 /**
  * ina_worker_settled() - may the memory of its results be used again
  * @worker: who; the node's lock is held
- * @below: of the rounds below this one
+ * @below: of the rounds below this one, U64_MAX for an epoch of another root
+ * @base: first round of the epoch
+ * @final: bit i: the result of round base + i may come though the worker did not
+ *	submit it
  *
  * Return: true if so: nobody else writes there, or they have been read.
  */
-bool ina_worker_settled(const struct ina_worker *worker, u64 below)
+bool ina_worker_settled(const struct ina_worker *worker, u64 below, u64 base,
+			u32 final)
 {
 	const struct ina_ctl_round *c = worker->ctl->rounds;
-	u32 i;
+	u32 depth = worker->node->job->config.depth;
+	bool shared = worker->node->contributors > 1;
+	u32 i, at;
 
-	if (worker->node->contributors == 1)
-		return true;
-	for (i = 0; i < worker->node->job->config.depth; i++)
-		if (c[i].state == INA_ROUND_DONE &&
-		    c[i].round >= worker->released && c[i].round < below)
+	for (i = 0; i < depth; i++) {
+		at = (base + i) % depth;
+		if (c[at].state != INA_ROUND_DONE ||
+		    c[at].round < worker->released)
+			continue;
+		if (shared && c[at].round < below)
 			return false;
+		if ((final & BIT(i)) &&
+		    (c[at].round != base + i || below == U64_MAX))
+			return false;
+	}
 	return true;
 }
 
@@ -205,7 +216,8 @@ void ina_worker_leave_out(struct ina_worker *worker)
 
 	worker->out = true;
 	ina_worker_give_up(worker, 0, U64_MAX, &blame);
-	if (ina_worker_settled(worker, U64_MAX))
+	wake_up_interruptible_all(&worker->node->wait);
+	if (ina_worker_settled(worker, U64_MAX, 0, 0))
 		return;
 	worker->revoked = worker->next;
 	for (i = 0; i < worker->node->job->config.depth; i++) {
@@ -282,6 +294,11 @@ void ina_worker_epoch(struct ina_worker *worker)
 	}
 	worker->acked = max(worker->acked, node->base);
 	ina_worker_skip(worker, fresh);
+	/* It has no part in what it passed; the page may tell of another root's. */
+	if (fresh) {
+		worker->acked = worker->next;
+		worker->released = worker->next;
+	}
 	worker->ctl->epoch = node->epoch;
 	worker->ctl->workers = node->members;
 	WRITE_ONCE(worker->ctl->base, node->base);
@@ -372,7 +389,10 @@ static int ina_worker_start(struct ina_worker *worker,
 	return 0;
 }
 
-/* Put the contribution into the node's slots, fragment by fragment. */
+/*
+ * Put the contribution into the node's slots, fragment by fragment. The caller has
+ * counted it in worker->pushing, so that the buffer stays ours.
+ */
 static void ina_worker_push(struct ina_worker *worker,
 			    const struct ina_tag *tag, u32 length)
 {
@@ -387,7 +407,7 @@ static void ina_worker_push(struct ina_worker *worker,
 	WRITE_ONCE(worker->last, 0);
 	/* While the tree changes, contributors have no numbers. */
 	if ((u32)ina_epoch_published(node) != tag->era)
-		return;
+		frags = 0;
 	for (frag = 0; frag < frags; frag++) {
 		part = (struct ina_part){
 			.tag = *tag,
@@ -408,6 +428,9 @@ static void ina_worker_push(struct ina_worker *worker,
 			break;
 	}
 	ina_tx_run(node, INA_WORKER_BATCH);
+	spin_lock_bh(&node->lock);
+	worker->pushing--;
+	spin_unlock_bh(&node->lock);
 }
 
 /**
@@ -436,6 +459,7 @@ int ina_worker_submit(struct ina_worker *worker,
 	down_read(&node->submitting);
 	spin_lock_bh(&node->lock);
 	err = ina_worker_start(worker, submit, &tag);
+	worker->pushing += !err;
 	spin_unlock_bh(&node->lock);
 	if (!err)
 		ina_worker_push(worker, &tag, submit->length);
@@ -489,6 +513,8 @@ static void ina_worker_restart_one(struct ina_node *node, u16 index)
 		worker = node->workers[index];
 		again = worker && ina_worker_again(worker, round, &tag,
 						   &length);
+		if (again)
+			worker->pushing++;
 		spin_unlock_bh(&node->lock);
 		/* Who frees a worker waits for this work. */
 		if (again)
@@ -519,7 +545,6 @@ static bool ina_worker_opened(struct ina_worker *worker)
 	struct ina_node *node = worker->node;
 
 	if (worker->out) {
-		worker->released = worker->next;
 		worker->out = false;
 		ina_member_changed(node, &(struct ina_blame){
 				.reason = INA_REASON_CHILD_LOST,
@@ -527,8 +552,10 @@ static bool ina_worker_opened(struct ina_worker *worker)
 				.worker = worker->index + 1 });
 	}
 
-	if (!node->open && worker->released < worker->next) {
-		worker->released = worker->next;
+	if (!node->open) {
+		while (worker->released < worker->next &&
+		       !ina_worker_is_active(worker, worker->released))
+			worker->released++;
 		ina_worker_ack(worker);
 		ina_round_advance(node);
 	}

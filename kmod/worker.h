@@ -24,6 +24,8 @@ struct work_struct;
  * @token: random, counted with each of its contributions
  * @rank: its number in the job, INA_RANK_NONE if it has none
  * @out: the others go on without it; under the node's lock
+ * @returned: it took the place of one the others went on without
+ * @pushing: contributions of it that are being added; under the node's lock
  * @contrib: its contributions, depth arrays
  * @ctl_page: memory of the control page
  * @ctl: the control page; written under the node's lock
@@ -42,6 +44,8 @@ struct ina_worker {
 	u32 token;
 	u32 rank;
 	bool out;
+	bool returned;
+	u16 pushing;
 	struct ina_region contrib;
 	struct ina_region ctl_page;
 	struct ina_ctl *ctl;
@@ -65,7 +69,8 @@ int ina_worker_release(struct ina_worker *worker, u64 round);
 __poll_t ina_worker_poll(struct ina_worker *worker);
 
 bool ina_worker_is_active(struct ina_worker *worker, u64 round);
-bool ina_worker_settled(const struct ina_worker *worker, u64 below);
+bool ina_worker_settled(const struct ina_worker *worker, u64 below, u64 base,
+			u32 final);
 void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 			const struct ina_blame *blame);
 void ina_worker_leave_out(struct ina_worker *worker);

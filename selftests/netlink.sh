@@ -191,7 +191,7 @@ before=$(state)
 ok "an unknown command is refused" refused EOPNOTSUPP "" - unknown-cmd
 ok "an unknown attribute is refused" refused EINVAL "Unknown attribute type" 60 \
 	job-add id=9 capacity=10 raw:60=1
-ok "an attribute of an answer is refused" refused EINVAL "Unknown attribute type" 11 \
+ok "an attribute of an answer is refused" refused EINVAL "Unsupported attribute" 11 \
 	job-add id=9 capacity=10 memory=1
 ok "a short number is refused" refused EINVAL "invalid attribute length" 4 \
 	job-add id=9 rawbin:4=0a00

@@ -198,7 +198,8 @@ int ina_error_closed(struct ina_session *s, int error)
 	char who[INA_WHO_LEN];
 
 	ina_error_culprit(s->ctl->culprit, st.culprit);
-	if (reason != INA_REASON_LEFT && reason != INA_REASON_EXCLUDED)
+	if (reason != INA_REASON_LEFT && reason != INA_REASON_EXCLUDED &&
+	    reason != INA_REASON_DEADLINE)
 		return ina_error_set(s, error, "job %u: %s", s->att.job, ina_strerror(ENOTCONN));
 	return ina_error_set(s, error, "job %u: no epoch is open: %s (%s)", s->att.job,
 			     ina_reason_text(reason), ina_error_who(&st, who, sizeof(who)));

@@ -120,7 +120,7 @@ int ina_open_rank(struct ina_session **session, uint32_t job, uint32_t rank, int
  * @session: the session, or NULL
  *
  * Rounds that this worker submitted and that have not ended fail on every
- * worker. Buffers and results are unmapped.
+ * worker, or end without it if the job degrades. Buffers and results are unmapped.
  */
 void ina_close(struct ina_session *session);
 

@@ -143,7 +143,7 @@ static int ina_session_missing(struct ina_session *s, int timeout_ms)
 	if (refused)
 		return ina_error_set(s, -EINPROGRESS, "job %u: refused by the parent: %s",
 				     s->att.job, ina_reason_text(refused));
-	if (ina_shm_closed(s->ctl) == INA_REASON_LEFT)
+	if (s->synced && ina_shm_closed(s->ctl))
 		return ina_error_closed(s, -EINPROGRESS);
 	return ina_error_set(s, -EINPROGRESS, "job %u: members are still missing after %d ms",
 			     s->att.job, timeout_ms);

@@ -33,7 +33,7 @@
  * @depth: out: rounds in flight
  * @capacity: out: most elements in a round
  * @elem_size: out: bytes of an element
- * @pad: 0
+ * @on_loss: out: enum ina_on_loss
  * @stride: out: bytes from one round's array to the next; the array of round
  *	r starts at (r % depth) * stride, in contributions and in results
  * @ctl_size: out: bytes to map at INA_MMAP_CTL
@@ -54,7 +54,7 @@ struct ina_attach {
 	__u32	depth;
 	__u32	capacity;
 	__u32	elem_size;
-	__u32	pad;
+	__u32	on_loss;
 	__u64	stride;
 	__u64	ctl_size;
 	__u64	array_size;

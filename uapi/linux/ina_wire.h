@@ -70,7 +70,8 @@ enum ina_type {
  * @frag: index of the fragment
  * @length: elements in the whole round
  * @index: contributor index of the child on this hop
- * @count: elements in this packet; GROUP_OK, GROUP_NACK: packets it speaks of
+ * @count: elements in this packet; GROUP_OK, GROUP_NACK: packets it speaks of;
+ *	JOIN, EPOCH: ranks that follow
  * @workers: workers whose contributions the elements hold
  * @token: sum of those workers' tokens
  * @crc: crc32c over header (this field zero) and payload, if INA_F_CRC
@@ -103,7 +104,7 @@ struct ina_hdr {
  * @workers: workers in the subtree, 0 if it is not complete
  * @token: sum of their tokens
  * @mtu: path MTU the child sees
- * @reason: enum ina_reason, why @workers is 0
+ * @reason: enum ina_reason, the last change
  * @culprit: address of the node whose change it was, :: if there is none
  * @worker: number of the worker on that node, counted from 1, 0 if unknown
  * @last: last fragment seen of it, counted from 1, 0 if none
