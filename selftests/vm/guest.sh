@@ -14,17 +14,11 @@ tests=()
 # shellcheck source=/dev/null
 . "$results/run.conf"
 . "$here/ktap.sh"
-export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND
+. "$here/splats.sh"
+export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND INA_SPLATS
 export INA_RESULTS=$results
 export PATH=$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr/sbin:/sbin:$PATH
 export LD_LIBRARY_PATH=$INA_BUILD/userlib
-
-# What in the kernel log fails a test, whatever the test itself says.
-INA_SPLATS='WARNING:|\bBUG:|KASAN|KCSAN|UBSAN|Oops|general protection|possible .*(deadlock|recursive|circular)'
-INA_SPLATS+='|inconsistent lock state|suspicious RCU|scheduling while atomic|sleeping function called'
-INA_SPLATS+='|unreferenced object|refcount_t|ODEBUG|hung_task|blocked for more than|soft lockup|rcu.*(stall|starved)'
-INA_SPLATS+='|unregister_netdevice: waiting|leaked|Kernel panic|Call Trace|Bad page|list_(add|del) corruption'
-export INA_SPLATS
 
 verdict()
 {

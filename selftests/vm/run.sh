@@ -4,8 +4,8 @@
 # guest wrote; a guest that did not finish it has failed.
 #
 #   run.sh [--kernel KIND[:VERSION]] [--size full|small] [--cpus N] [--memory SIZE]
-#          [--timeout SECONDS] [--limit SECONDS] [--name RUN] [--append ARGS] [--live]
-#          [--quiet] TEST...
+#          [--timeout SECONDS] [--limit SECONDS] [--name RUN] [--append ARGS]
+#          [--qemu ARGS] [--live] [--quiet] TEST...
 #
 # A test is selftests/TEST.sh. --timeout counts from the first test on; the boot
 # has INA_BOOT_TIMEOUT seconds of its own. --limit is the time limit of each test, in
@@ -24,7 +24,7 @@ usage()
 
 run_options()
 {
-	kind=fast version='' size=full cpus=2 memory=2G timeout='' limit='' name='' append='' live='' quiet=''
+	kind=fast version='' size=full cpus=2 memory=2G timeout='' limit='' name='' append='' qemu='' live='' quiet=''
 	while (($#)); do
 		case $1 in
 		--kernel) kind=${2%%:*} version=$([[ $2 != *:* ]] || echo "${2#*:}"); shift 2 ;;
@@ -35,6 +35,7 @@ run_options()
 		--limit) limit=$2; shift 2 ;;
 		--name) name=$2; shift 2 ;;
 		--append) append=$2; shift 2 ;;
+		--qemu) qemu=$2; shift 2 ;;
 		--live) live=y; shift ;;
 		--quiet) quiet=y; shift ;;
 		-*) usage ;;
@@ -72,7 +73,7 @@ run_conf()
 	{
 		printf '%s=%q\n' INA_KO "$ko" INA_KO_KUNIT "$ko_kunit" INA_BUILD "$INA_BUILD" \
 			INA_SIZE "$size" INA_KIND "$kind"
-		for word in INA_SEED INA_CHAOS_SECONDS; do
+		for word in INA_SEED INA_CHAOS_SECONDS INA_VM; do
 			[[ ! ${!word:-} ]] || printf 'export %s=%q\n' $word "${!word}"
 		done
 		echo "tests=("
@@ -99,7 +100,7 @@ run_boot()
 {
 	local -a args=(--run "$(realpath "$kernel/vmlinuz")" --cpus "$cpus" --memory "$memory" --user root
 		--cwd "$INA_TOP" --rwdir "$results" --force-9p --verbose
-		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot"
+		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot $qemu"
 		--exec "$here/guest.sh $results")
 	[[ $("$here/accel.sh" "$accel_kernel") == kvm ]] || args+=(--disable-kvm)
 	# From /: vng looks a folder of the guest up relative to where it runs.

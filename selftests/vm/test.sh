@@ -27,14 +27,25 @@ test_boot()
 	local name=$1 verdict=$INA_BUILD/results/$1/verdict rc=0
 	shift
 	rm -f "$verdict"
-	"$here/run.sh" --name "$name" "$@" || rc=$?
+	"$here/${runner:-run.sh}" --name "$name" "$@" || rc=$?
 	if [[ -s $verdict ]]; then
 		cat "$verdict" >>"$total"
 		((rc == 0)) || grep -q '^fail' "$verdict" ||
-			echo "fail $name run.sh exit status $rc" >>"$total"
+			echo "fail $name ${runner:-run.sh} exit status $rc" >>"$total"
 	else
 		echo "fail $name no verdict, exit status $rc" >>"$total"
 	fi
+}
+
+# test_two PREFIX ARGS...: each test for two VMs in a pair of its own.
+test_two()
+{
+	local prefix=$1 name
+	shift
+	# shellcheck disable=SC2046 # a list of names
+	for name in $(test_pick $("$here/tests.sh" list two)); do
+		runner=two.sh test_boot "$prefix$name" "$@" --size full "$name"
+	done
 }
 
 # test_warnings VERSION: the module must build with W=1 and print no warning.
@@ -92,6 +103,7 @@ test_default()
 		nice -n 19 "$here/kernel.sh" debug >/dev/null &
 	fi
 	((!${#full[@]})) || test_boot fast --kernel fast --size full "${full[@]}"
+	test_two '' --kernel fast
 	((!${#small[@]})) || wait
 	((!${#small[@]})) || test_debug "${small[@]}"
 	((!${#stock[@]})) || test_boot stock --kernel stock --size full "${stock[@]}"
@@ -106,6 +118,7 @@ test_matrix()
 	for version in $KERNELS; do
 		test_warnings "$version"
 		((!${#full[@]})) || test_boot "fast-$version" --kernel "fast:$version" --size full "${full[@]}"
+		test_two "fast-$version-" --kernel "fast:$version"
 	done
 }
 

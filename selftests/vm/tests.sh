@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Read selftests/tests.list, one test a line: NAME [full] [small] [stock] [plain]
-# [limit=SECONDS]. None of the first three means full and small; stock is a run on
-# the distribution's kernel; plain is a test without KTAP, judged by its exit status.
+# Read selftests/tests.list, one test a line: NAME [full] [small] [stock] [two] [plain]
+# [limit=SECONDS]. None of the first four means full and small; stock is a run on the
+# distribution's kernel; two is a test for two VMs; plain is a test without KTAP, judged
+# by its exit status.
 # A test in no list may say the same words in a line `# options: ...` of its own.
 #
-#   tests.sh list full|small|stock      the names of that size
+#   tests.sh list full|small|stock|two  the names of that size
 #   tests.sh options TEST               the words after a test's name
 #   tests.sh timeout KIND TEST...       seconds these tests may take in a VM
 set -euo pipefail
@@ -28,8 +29,8 @@ tests_options()
 tests_list()
 {
 	tests_lines | awk -v size="$1" '{
-		sized = / (full|small|stock)( |$)/
-		if ($0 ~ " " size "( |$)" || (!sized && size != "stock"))
+		sized = / (full|small|stock|two)( |$)/
+		if ($0 ~ " " size "( |$)" || (!sized && size ~ /^(full|small)$/))
 			print $1
 	}'
 }
