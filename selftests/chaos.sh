@@ -17,7 +17,7 @@
 seconds=${INA_CHAOS_SECONDS:-$(full 40 60)}
 seed=${INA_SEED:-$((RANDOM * 32768 + RANDOM))}
 deadline=$(full 2000 8000) # milliseconds
-patience=$((deadline * 15))
+patience=$((deadline * 30)) # of a worker: what hangs must not end by it
 elements=$(full 5000 1000)
 more=$(full 20 3)
 nodes=(root a0 a1 m w0 w1 w2 w3)
@@ -139,11 +139,16 @@ job_add()
 }
 
 # node_add NODE: as host_add, with few programs: they take long on the debug kernel.
+# A node that returns has the same device address, lest others send to the old one
+# for as long as they believe in it.
 node_add()
 {
+	local mac
+	mac=$(printf '02:00:00:00:00:%02x' "${addr[$1]##*.}")
 	ip netns add "$(ns "$1")"
 	_namespaces+=("$1")
-	ip link add eth0 netns "$(ns "$1")" type veth peer name "p-$1" netns "$(ns sw)"
+	ip link add eth0 netns "$(ns "$1")" address "$mac" type veth \
+		peer name "p-$1" netns "$(ns sw)"
 	on sw ip link set "p-$1" master bridge0 up
 	on "$1" ip -batch - <<-BATCH
 		link set lo up
@@ -393,7 +398,7 @@ go_on()
 		before[$w]=$(counter "$w" 7 rounds_done)
 	done
 	for w in "${workers[@]}"; do
-		wait_for 40 reached "$w" 7 rounds_done $((before[$w] + more)) || {
+		wait_for 20 reached "$w" 7 rounds_done $((before[$w] + more)) || {
 			echo "$w does not go on after ${before[$w]} rounds"
 			show_all
 			return 1
