@@ -19,7 +19,7 @@ seed=${INA_SEED:-$((RANDOM * 32768 + RANDOM))}
 deadline=$(full 2000 8000) # milliseconds
 patience=$((deadline * 30)) # of a worker: what hangs must not end by it
 elements=$(full 5000 1000)
-more=$(full 20 3)
+more=$(full 10 3)
 nodes=(root a0 a1 m w0 w1 w2 w3)
 workers=(w0 w1 w2 w3 m) # in the order of their ranks
 declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [a1]=10.0.0.3 [m]=10.0.0.4
@@ -398,7 +398,7 @@ go_on()
 		before[$w]=$(counter "$w" 7 rounds_done)
 	done
 	for w in "${workers[@]}"; do
-		wait_for 20 reached "$w" 7 rounds_done $((before[$w] + more)) || {
+		wait_for 40 reached "$w" 7 rounds_done $((before[$w] + more)) || {
 			echo "$w does not go on after ${before[$w]} rounds"
 			show_all
 			return 1
