@@ -66,6 +66,11 @@ test-cross:
 	+@$(VM)/deps.sh cross
 	+@$(VM)/cross.sh
 
+.PHONY: bench-loss
+bench-loss:
+	+@$(VM)/deps.sh
+	+@selftests/bench/bench.sh
+
 .PHONY: check
 check:
 	+@$(VM)/deps.sh check
@@ -99,6 +104,7 @@ help:
 	@echo "make chaos         ten minutes of failures at random, on the fast and the debug kernel"
 	@echo "                   SECONDS=600 for how long on each, SEED=n to repeat a run"
 	@echo "make test-cross    KUnit on the other architecture"
+	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML, protocol model"
 	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="
 	@echo "make clean         remove what was built; distclean also removes the cached kernels"
