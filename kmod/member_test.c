@@ -554,7 +554,7 @@ static void rx_ack__beyond(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, node->base, (u64)INA_TEST_DEPTH);
 }
 
-/* It acknowledges another epoch: tell it this one. */
+/* It acknowledges another epoch: it is told this one, in its time. */
 static void rx_ack__epoch(struct kunit *test)
 {
 	struct ina_node *node = member_test_open(test);
@@ -562,6 +562,10 @@ static void rx_ack__epoch(struct kunit *test)
 	node->children[0].announce = false;
 	ina_test_ack(node, 0, node->epoch - 1, 2);
 	KUNIT_EXPECT_EQ(test, node->children[0].acked, 0ULL);
+	KUNIT_EXPECT_FALSE(test, node->children[0].announce);
+	spin_lock_bh(&node->lock);
+	ina_member_repeat(node);
+	spin_unlock_bh(&node->lock);
 	KUNIT_EXPECT_TRUE(test, node->children[0].announce);
 	node->children[0].announce = false;
 	ina_test_ack(node, 0, node->epoch, 0);
