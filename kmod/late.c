@@ -293,6 +293,21 @@ static void ina_late_name(struct ina_node *node, const struct ina_late *late,
 	blame->last = ina_late_last(node, late, who);
 }
 
+/* An aggregator is missing that has not said yet whom it waits for itself. */
+static bool ina_late_unnamed(struct ina_node *node, const struct ina_late *late)
+{
+	u16 who = find_first_bit(late->missing, INA_LATE_CONTRIBUTORS);
+	bool unnamed;
+
+	if (who >= node->nchildren)
+		return false;
+	spin_lock_bh(&node->lock);
+	unnamed = node->children[who].height &&
+		  node->children[who].late_round != late->tag.round + 1;
+	spin_unlock_bh(&node->lock);
+	return unnamed;
+}
+
 /* Whom does the round wait for? The first of them, if there are several. */
 static struct ina_blame ina_late_blame(struct ina_node *node,
 				       const struct ina_late *late)
@@ -442,6 +457,9 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 	ina_late_search(node, &late);
 	if (exclude)
 		ina_late_exclude(node, &late);
+	/* It gets an eighth more for that. */
+	if (late.age < deadline + deadline / 8 && ina_late_unnamed(node, &late))
+		fail = max(fail, deadline + deadline / 8);
 	blame = ina_late_blame(node, &late);
 	if (late.age >= fail && late.held)
 		ina_late_close(node, &late, &blame);

@@ -65,6 +65,18 @@ members()
 	on root inaconf -j tree show job "$1" | grep -q "\"members\": *$2\b"
 }
 
+# lates: how often a deadline passed, as the root says
+lates()
+{
+	grep -c 'deadline passed' "$_dir/events"
+}
+
+# more_lates COUNT
+more_lates()
+{
+	(($(lates) > $1))
+}
+
 # goes_on JOB: more rounds complete at the root, none fails.
 goes_on()
 {
@@ -135,7 +147,7 @@ ok "also one that was not in a round" told 2 'a worker left (10\.0\.0\.11 worker
 ok "rounds run again" run_all 7
 on sw ip link set p-w2 down
 ok "all are told of a host that fell silent, though its aggregator is between" all_told \
-	'waiting for 10\.0\.0\.12 worker 0' 0 1 3 4
+	'10\.0\.0\.12 worker 0' 0 1 3 4
 stop KILL 2
 on sw ip link set p-w2 up
 
@@ -144,18 +156,17 @@ if [[ $INA_SIZE == full ]]; then
 	ok "rounds run after that" run_all 7
 	kill -STOP "${running[1]}"
 	ok "all are told of a worker that is late" all_told \
-		'waiting for 10\.0\.0\.11 worker 0, no fragment seen' 0 2 3 4
+		'10\.0\.0\.11 worker 0, \(no fragment seen\|last\)' 0 2 3 4
 	kill -CONT "${running[1]}"
 	ok "it is told, too" told 1 .
 
 	ok "rounds run after that, too" run_all 7
 	kill -STOP "${running[4]}"
 	ok "all are told which of two workers of a host is late" all_told \
-		'waiting for 10\.0\.0\.13 worker [01], no fragment seen' 0 1 2 3
+		'10\.0\.0\.13 worker [01], \(no fragment seen\|last\)' 0 1 2 3
 	kill -CONT "${running[4]}"
 	ok "it is told as well" told 4 .
-	ok "the root's events name it" grep -q 'failed: deadline passed (.*10\.0\.0\.13 worker [01], 0 fragments' \
-		"$_dir/events"
+	ok "the root's events name it" grep -q 'deadline passed (.*10\.0\.0\.13' "$_dir/events"
 fi
 
 for n in "${!addr[@]}"; do
@@ -189,10 +200,10 @@ kill -CONT "${running[4]}"
 ok "it comes back when it waits again" wait_for $((deadline * 2)) members 8 5
 ok "rounds complete with it again" goes_on 8
 
+late=$(lates)
 on sw ip link set p-a1 down
-failed=$(counter root 8 rounds_failed)
-ok "a silent aggregator is nobody's death: rounds fail" \
-	wait_for $((deadline * 2)) reached root 8 rounds_failed $((failed + 1))
+ok "a silent aggregator is nobody's death: rounds fail, or wait for it" \
+	wait_for $((deadline * 2)) more_lates "$late"
 on sw ip link set p-a1 up
 ok "and go on when it is back" wait_for $((deadline * 2)) goes_on 8
 ok "nobody was left out for it" members 8 5

@@ -37,6 +37,7 @@ struct ina_session;
  * @fragment: elements in a packet
  * @index: number of this worker on its node
  * @open: an epoch is open: rounds can be submitted
+ * @closed: enum ina_reason, why none is; 0 before the first
  * @epoch: number of the membership
  * @workers: workers in the epoch
  * @next_round: round the next contribution goes into
@@ -50,6 +51,7 @@ struct ina_info {
 	uint32_t fragment;
 	uint32_t index;
 	bool open;
+	uint32_t closed;
 	uint32_t epoch;
 	uint32_t workers;
 	uint64_t next_round;

@@ -207,6 +207,7 @@ int ina_info(const struct ina_session *s, struct ina_info *info)
 		.fragment = s->att.fragment,
 		.index = s->att.index,
 		.open = ina_shm_state(s->ctl) == INA_CTL_OPEN,
+		.closed = ina_shm_closed(s->ctl),
 		.epoch = ina_shm_epoch(s->ctl),
 		.workers = ina_shm_workers(s->ctl),
 		.next_round = ina_shm_next_round(s->ctl),

@@ -133,8 +133,12 @@ static bool perf_more(const struct perf_run *p)
 /* Nothing is in flight: wait for what @why says is in the way. */
 static int perf_wait_for(struct perf_run *p, int why)
 {
+	struct ina_info info;
 	int err;
 
+	ina_info(p->s, &info);
+	if (why == -ENOTCONN && !info.open && info.closed == INA_REASON_DEADLINE && !p->o->go_on)
+		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	if (why == -ENOTCONN)
 		err = ina_wait_open(p->s, p->o->timeout_ms);
 	else
