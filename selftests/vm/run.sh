@@ -59,12 +59,16 @@ run_build()
 	ko=$INA_BUILD/kmod-$krel/ina_agg.ko
 	ko_kunit=$INA_BUILD/kmod-$krel-kunit/ina_agg.ko
 	[[ ! ${INA_NO_BUILD:-} ]] || return 0
+	# One at a time: who comes second finds it built.
+	exec 7>"$INA_BUILD/build.lock"
+	flock 7
 	vm_step "build the module for $krel" "$results/build.log" "${mk[@]}" module
 	if [[ " ${tests[*]} " == *" vm/kunit "* ]]; then
 		vm_step "build the module with KUnit for $krel" "$results/build-kunit.log" \
 			"${mk[@]}" INA_KUNIT=1 module
 	fi
 	vm_step "build the programs" "$results/build-programs.log" "${mk[@]}" programs
+	exec 7>&-
 }
 
 run_conf()
