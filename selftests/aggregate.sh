@@ -217,7 +217,7 @@ lossy()
 {
 	local failed
 	on sw tc qdisc add dev p-w0 root netem loss 100% || return
-	wait_for 10 reached w0 7 rounds_failed 2
+	wait_for 20 reached w0 7 rounds_failed 2
 	failed=$?
 	on sw tc qdisc del dev p-w0 root
 	return "$failed"
@@ -267,7 +267,7 @@ two_levels 7
 ok "an overflow reaches every worker" sums 7 "$workers" 3000 "$rounds" --pattern overflow
 ok "the root counts the rounds that overflowed" at_least root 7 rounds_overflow "$rounds"
 
-deadline=3000
+deadline=2000
 [[ ${INA_KIND:-} != debug ]] || deadline=6000
 job_add 7 capacity 20000 deadline $deadline
 flat 7 w0 w1

@@ -20,7 +20,7 @@ losses=(0 0.01 0.1 1 5)	# percent, each way of each link
 repeats=$(full 3 1)
 elements=40000
 inflight=8
-job=(capacity "$elements" fragment 357 depth "$inflight" group 64 deadline 100000)
+job=(capacity "$elements" fragment 357 depth "$inflight" group 16 deadline 100000)
 
 workers=(w1 w2 w3 w4)
 ends=() # both of each link: "NODE DEVICE"
