@@ -39,12 +39,12 @@ struct ina_late {
 	DECLARE_BITMAP(missing, INA_LATE_CONTRIBUTORS);
 };
 
-/* Age at which the parent is told whom the round waits for. */
+/* Age at which the parent is told whom the round waits for; the root acts. */
 static u32 ina_late_report_ms(const struct ina_node *node)
 {
 	u32 ms = node->job->config.deadline_ms;
 
-	return ms - ms / (4 * (node->height + 1));
+	return node->root ? ms : ms - ms / (4 * (node->height + 1));
 }
 
 /*
@@ -424,8 +424,9 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 	late->age = ina_late_age(entry);
 	late->held = entry->complete;
 	*exclude = entry->exclude;
-	*ask = waits && !late->held && late->age >= deadline / 2 && late->age < deadline &&
-	       node->nchildren && time_after_eq(jiffies, entry->ask_at);
+	*ask = waits && !late->held && node->nchildren &&
+	       late->age >= deadline / 2 && late->age < deadline &&
+	       time_after_eq(jiffies, entry->ask_at);
 	if (*ask)
 		entry->ask_at = jiffies + msecs_to_jiffies(deadline / 16);
 	spin_unlock_bh(&node->lock);
