@@ -65,10 +65,8 @@ test_warnings()
 	fi
 }
 
-# The debug kernel. kmemleak makes it 2.5 times slower, so in a boot of its own it only
-# watches the unit tests and those in which the most comes and goes. The debug kernel
-# keeps a processor busy, so two VMs run at a time: that one and the first half of the
-# rest in one, the other half in the other.
+# The debug kernel, in two boots: kmemleak makes it 2.5 times slower, so it only
+# watches the unit tests and those in which the most comes and goes.
 test_debug()
 {
 	local name
@@ -79,16 +77,8 @@ test_debug()
 		*) rest+=("$name") ;;
 		esac
 	done
-	test_debug_boot debug-2 "${rest[@]:${#rest[@]} / 2}" &
 	((!${#leak[@]})) || test_boot leak --kernel debug --size small "${leak[@]}"
-	test_debug_boot debug-1 "${rest[@]:0:${#rest[@]} / 2}"
-	wait
-}
-
-# test_debug_boot NAME TEST...: without kmemleak
-test_debug_boot()
-{
-	(($# == 1)) || test_boot "$1" --kernel debug --size small --append kmemleak=off "${@:2}"
+	((!${#rest[@]})) || test_boot debug --kernel debug --size small --append kmemleak=off "${rest[@]}"
 }
 
 test_default()
