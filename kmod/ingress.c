@@ -271,19 +271,24 @@ static int ina_ingress_notify(struct notifier_block *block, unsigned long event,
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct ina_net *inet = ina_net(dev_net(dev));
-	struct ina_dev *entry = ina_ingress_find(inet, dev->ifindex);
+	struct ina_dev *entry;
 
-	if (!entry)
-		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_UNREGISTER:
-		ina_ingress_remove(inet, entry);
-		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		ina_ingress_link(inet, entry);
+		break;
+	default:
+		return NOTIFY_DONE;
 	}
+	entry = ina_ingress_find(inet, dev->ifindex);
+	if (!entry)
+		return NOTIFY_DONE;
+	if (event == NETDEV_UNREGISTER)
+		ina_ingress_remove(inet, entry);
+	else
+		ina_ingress_link(inet, entry);
 	return NOTIFY_DONE;
 }
 
