@@ -67,7 +67,12 @@ int ina_worker_submit(struct ina_worker *worker,
 int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait);
 int ina_worker_release(struct ina_worker *worker, u64 round);
 __poll_t ina_worker_poll(struct ina_worker *worker);
+void ina_worker_restart(struct work_struct *work);
 
+/* page.c */
+struct ina_ctl_round *ina_worker_round(struct ina_worker *worker, u64 round);
+void ina_worker_ack(struct ina_worker *worker);
+void ina_worker_show(struct ina_worker *worker, u64 round, u32 length);
 bool ina_worker_is_active(struct ina_worker *worker, u64 round);
 bool ina_worker_settled(const struct ina_worker *worker, u64 below, u64 base,
 			u32 final);
@@ -81,7 +86,6 @@ void ina_worker_closed(struct ina_worker *worker,
 		       const struct ina_blame *blame);
 void ina_worker_epoch(struct ina_worker *worker);
 void ina_worker_skip(struct ina_worker *worker, bool fresh);
-void ina_worker_restart(struct work_struct *work);
 void ina_worker_base(struct ina_worker *worker);
 void ina_worker_refused(struct ina_node *node);
 
