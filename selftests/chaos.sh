@@ -193,7 +193,7 @@ supervise()
 	done >>"$_dir/$w.log" 2>&1
 }
 
-# signal SIGNAL WORKER: by its PID, if it runs
+# signal SIGNAL WORKER: by its PID; fails if it does not run, or has just ended
 signal()
 {
 	local pid
@@ -508,13 +508,15 @@ no_regions()
 unreferenced()
 {
 	local control=/sys/kernel/debug/kmemleak
-	if [[ -w $control ]] && echo scan >$control; then
+	# It refuses the scan if it was switched off at boot.
+	if [[ -w $control ]] && echo scan 2>/dev/null >$control; then
+		# It does not report what is younger than 5 s.
 		sleep 6
 		echo scan >$control
 		grep -c '^unreferenced' $control
 	else
 		echo 0
-	fi 2>/dev/null
+	fi
 }
 
 # splats: in the kernel log since the mark

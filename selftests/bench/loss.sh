@@ -9,7 +9,7 @@
 #   w3 .13 ---+
 #   w4 .14 ---+
 #
-# A line `run ...` per measurement is what report.sh reads.
+# A line `run ...` per measurement is what report.py reads.
 # options: limit=3000
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/../lib.sh"
@@ -61,6 +61,7 @@ of_ends()
 # shape DELAY LOSS: every end anew, with queues that do not overflow
 shape()
 {
+	# At first there is none.
 	of_ends "qdisc del dev DEV root" 2>/dev/null
 	of_ends "qdisc add dev DEV root netem rate ${rate}mbit delay $1ms loss $2% limit 20000"
 }

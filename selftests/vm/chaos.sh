@@ -27,6 +27,7 @@ for kind in ${KINDS:-fast debug}; do
 	[[ ! -e $run/verdict ]] || verdicts+=("$run/verdict")
 done
 for kind in ${KINDS:-fast debug}; do
+	# A VM that did not boot has no log; its verdict is missing as well.
 	sed -n "s/^chaos: /chaos ($kind kernel): /p; s/^# \(INA_SEED=.*\)/\1/p" \
 		"$INA_BUILD/results/chaos-$kind/chaos.log" || true
 done

@@ -53,6 +53,7 @@ two_order()
 	order=$(<"$results/order")
 	cp "$peer/verdict" "$results/vm2-$boots.verdict"
 	case $order in
+	# It may have ended by itself.
 	kill) kill -KILL "$(<"$peer/qemu.pid")" || true ;;
 	*) echo "$order" >"$peer/order" ;;
 	esac
@@ -71,7 +72,8 @@ two_look()
 	fi
 }
 
-# two_stop PID: end a run, if it still goes on; it ends its VM itself.
+# two_stop PID: end a run, if it still goes on; it ends its VM itself. How it ended is
+# in its verdict.
 two_stop()
 {
 	[[ ! $1 ]] || ! kill "$1" 2>/dev/null || wait "$1" 2>/dev/null || true
@@ -83,6 +85,7 @@ two_verdict()
 {
 	local log hit
 	cp "$peer/verdict" "$results/vm2-$boots.verdict"
+	# None may have got to a verdict, which is found next.
 	cat "$results"/vm2-*.verdict | grep -v '^end$' || true
 	[[ $order == end && $(tail -n 1 "$peer/verdict") == end ]] ||
 		echo "fail $test VM 2 did not end its test, boot $boots"
