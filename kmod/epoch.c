@@ -270,6 +270,7 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	reason = node->closed.reason;
 	node->regain = reason == INA_REASON_EXCLUDED;
 	node->closed = (struct ina_blame){};
+	node->left = (struct ina_blame){};
 	for (i = 0; i < node->nchildren; i++)
 		ina_epoch_enter(&node->children[i], e->base);
 	ina_epoch_sort(node, &e->over, seamless);

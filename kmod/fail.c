@@ -98,6 +98,23 @@ bool ina_fail_round(struct ina_node *node, const struct ina_tag *tag,
 }
 
 /**
+ * ina_fail_left() - a worker left
+ * @node: the root; its lock is held
+ * @blame: which
+ *
+ * Those who are told of it leave as well, and the root may hear of that first.
+ * Return: who was the first of this epoch.
+ */
+const struct ina_blame *ina_fail_left(struct ina_node *node,
+				      const struct ina_blame *blame)
+{
+	lockdep_assert_held(&node->lock);
+	if (!node->left.reason)
+		node->left = *blame;
+	return &node->left;
+}
+
+/**
  * ina_fail_round_from() - a neighbour says a round cannot complete
  * @node: the root, or a node that heard it from its parent
  * @tag: the round
@@ -115,6 +132,8 @@ void ina_fail_round_from(struct ina_node *node, const struct ina_tag *tag,
 	if (IS_ERR(entry) || entry->complete)
 		goto unlock;
 	entry->heard = !node->root;
+	if (node->root && blame->reason == INA_REASON_LEFT)
+		ina_fail_left(node, blame);
 	if (entry->failed)
 		goto unlock;
 	entry->tell_down = node->nchildren;

@@ -9,6 +9,8 @@
 
 bool ina_fail_round(struct ina_node *node, const struct ina_tag *tag,
 		    const struct ina_blame *blame);
+const struct ina_blame *ina_fail_left(struct ina_node *node,
+				      const struct ina_blame *blame);
 void ina_fail_round_from(struct ina_node *node, const struct ina_tag *tag,
 			 const struct ina_blame *blame);
 bool ina_fail_round_locked(struct ina_node *node, const struct ina_tag *tag,

@@ -151,12 +151,16 @@ static void ina_member_degraded(struct ina_node *node,
  */
 void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 {
+	bool failed = node->root && blame->reason == INA_REASON_LEFT &&
+		      !ina_node_degrades(node);
+
 	lockdep_assert_held(&node->lock);
+	if (failed)
+		blame = ina_fail_left(node, blame);
 	ina_epoch_close(node, blame);
 	node->held = false;
 	/* The result would lack somebody. */
-	if (node->root && blame->reason == INA_REASON_LEFT &&
-	    !ina_node_degrades(node))
+	if (failed)
 		ina_fail_incomplete(node, blame);
 	ina_member_count(node);
 	ina_member_degraded(node, blame);

@@ -5,6 +5,7 @@
  * see test.h for the node.
  */
 #include "control.h"
+#include "fail.h"
 #include "member.h"
 #include "round.h"
 #include "test.h"
@@ -340,6 +341,31 @@ static void rx_join__left(struct kunit *test)
 						&culprit));
 }
 
+/* Who left first is told, though the root hears last of its leaving. */
+static void rx_join__left_later(struct kunit *test)
+{
+	struct ina_node *node = member_test_open(test);
+	struct in6_addr culprit = ina_test_addr(77);
+	struct ina_tag tag = ina_round_tag(node, node->era, node->base);
+	struct ina_blame blame = {
+		.reason = INA_REASON_LEFT, .culprit = culprit,
+	};
+	struct ina_join_hdr join = ina_test_join_hdr(node, 101, 2, 0, 0);
+
+	ina_fail_round_from(node, &tag, &blame);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	join.reason = cpu_to_be16(INA_REASON_LEFT);
+	ina_test_join(node, 1, &join);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&node->closed.culprit,
+						&culprit));
+	/* It is back: whoever leaves now is the first again. */
+	join = ina_test_join_hdr(node, 101, 3, 4, 6);
+	ina_test_join(node, 1, &join);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->left.reason, 0);
+}
+
 static void stranger__asked(struct kunit *test)
 {
 	struct ina_node *node = member_test_root(test);
@@ -637,6 +663,7 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(rx_join__generation_wrap),
 	KUNIT_CASE(rx_join__restart),
 	KUNIT_CASE(rx_join__left),
+	KUNIT_CASE(rx_join__left_later),
 	KUNIT_CASE(stranger__asked),
 	KUNIT_CASE(rx_welcome__accepted),
 	KUNIT_CASE(rx_welcome__refused),

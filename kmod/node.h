@@ -242,6 +242,7 @@ struct ina_tx {
  * @absent: local workers that the others go on without until they are back
  * @change: why the subtree last became incomplete
  * @closed: why the epoch is closed, told to the children
+ * @left: the first worker that left since the epoch opened, at the root
  * @held: it is until somebody acknowledges the round at @base
  * @regain: rounds that are summed again in this epoch have a new deadline
  * @index: contributor index at the parent
@@ -309,6 +310,7 @@ struct ina_node {
 	u16 absent;
 	struct ina_blame change;
 	struct ina_blame closed;
+	struct ina_blame left;
 	bool held;
 	bool regain;
 	u16 index;

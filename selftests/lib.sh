@@ -43,16 +43,16 @@ skip()
 	echo "ok $_cases - $1 # SKIP $2"
 }
 
-# The deadline of a wait, longer on the slow kernel.
+# A time limit, longer on the slow kernel.
 _patience()
 {
 	[[ ${INA_KIND:-} == debug ]] && echo $(($1 * 4)) || echo "$1"
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds.
+# wait_for SECONDS COMMAND...: until it succeeds; thrice as long, for a busy host.
 wait_for()
 {
-	local end=$((SECONDS + $(_patience "$1")))
+	local end=$((SECONDS + 3 * $(_patience "$1")))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < end)) || return 1

@@ -91,15 +91,6 @@ static int ina_call_send_part(struct ina_call *c)
 	return 0;
 }
 
-/* Is the epoch closed because of a worker that left, or does not answer? */
-static bool ina_call_hopeless(const struct ina_session *s)
-{
-	uint32_t closed = ina_shm_closed(s->ctl);
-
-	return closed == INA_REASON_DEADLINE ||
-	       (closed == INA_REASON_LEFT && s->att.on_loss == INA_ON_LOSS_FAIL);
-}
-
 /*
  * With nothing in flight, wait for what is in the way of the next part. Who has been
  * a member learns at once of a worker that is gone.
@@ -108,7 +99,7 @@ static int ina_call_wait(struct ina_call *c, int why)
 {
 	int err;
 
-	if (why == -ENOTCONN && c->s->synced && ina_call_hopeless(c->s)) {
+	if (why == -ENOTCONN && ina_session_lost(c->s)) {
 		c->s->spent = true;
 		return ina_error_closed(c->s, -ECONNRESET);
 	}

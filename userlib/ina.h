@@ -38,6 +38,8 @@ struct ina_session;
  * @index: number of this worker on its node
  * @open: an epoch is open: rounds can be submitted
  * @closed: enum ina_reason, why none is; 0 before the first
+ * @lost: none is, because of a worker that left or does not answer, without which
+ *	the job does not go on
  * @epoch: number of the membership
  * @workers: workers in the epoch
  * @next_round: round the next contribution goes into
@@ -52,6 +54,7 @@ struct ina_info {
 	uint32_t index;
 	bool open;
 	uint32_t closed;
+	bool lost;
 	uint32_t epoch;
 	uint32_t workers;
 	uint64_t next_round;

@@ -196,6 +196,16 @@ int ina_wait_open(struct ina_session *s, int timeout_ms)
 	return err;
 }
 
+bool ina_session_lost(const struct ina_session *s)
+{
+	uint32_t closed = ina_shm_closed(s->ctl);
+
+	if (!s->synced || ina_shm_state(s->ctl) == INA_CTL_OPEN)
+		return false;
+	return closed == INA_REASON_DEADLINE ||
+	       (closed == INA_REASON_LEFT && s->att.on_loss == INA_ON_LOSS_FAIL);
+}
+
 int ina_info(const struct ina_session *s, struct ina_info *info)
 {
 	*info = (struct ina_info) {
@@ -208,6 +218,7 @@ int ina_info(const struct ina_session *s, struct ina_info *info)
 		.index = s->att.index,
 		.open = ina_shm_state(s->ctl) == INA_CTL_OPEN,
 		.closed = ina_shm_closed(s->ctl),
+		.lost = ina_session_lost(s),
 		.epoch = ina_shm_epoch(s->ctl),
 		.workers = ina_shm_workers(s->ctl),
 		.next_round = ina_shm_next_round(s->ctl),

@@ -50,6 +50,7 @@ struct ina_session {
 
 /* session.c */
 void ina_session_sync(struct ina_session *s);
+bool ina_session_lost(const struct ina_session *s);
 int64_t ina_session_now_ms(void);
 int ina_session_left_ms(int64_t start_ms, int timeout_ms);
 

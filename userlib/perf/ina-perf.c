@@ -137,7 +137,7 @@ static int perf_wait_for(struct perf_run *p, int why)
 	int err;
 
 	ina_info(p->s, &info);
-	if (why == -ENOTCONN && !info.open && info.closed == INA_REASON_DEADLINE && !p->o->go_on)
+	if (why == -ENOTCONN && info.lost && !p->o->go_on)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
 	if (why == -ENOTCONN)
 		err = ina_wait_open(p->s, p->o->timeout_ms);
