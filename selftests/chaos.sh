@@ -138,23 +138,10 @@ job_add()
 	try conf "$1" job add 7 capacity "$elements" group 64 depth 4 deadline "$deadline"
 }
 
-# node_add NODE: as host_add, with few programs: they take long on the debug kernel.
-# A node that returns has the same device address, lest others send to the old one
-# for as long as they believe in it.
+# node_add NODE
 node_add()
 {
-	local mac
-	mac=$(printf '02:00:00:00:00:%02x' "${addr[$1]##*.}")
-	ip netns add "$(ns "$1")"
-	_namespaces+=("$1")
-	ip link add eth0 netns "$(ns "$1")" address "$mac" type veth \
-		peer name "p-$1" netns "$(ns sw)"
-	on sw ip link set "p-$1" master bridge0 up
-	on "$1" ip -batch - <<-BATCH
-		link set lo up
-		addr add ${addr[$1]}/24 dev eth0
-		link set eth0 up
-	BATCH
+	host_add "$1" "${addr[$1]}/24"
 	try conf "$1" dev add eth0
 	job_add "$1"
 }

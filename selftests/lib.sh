@@ -108,8 +108,6 @@ ns_add()
 	ip netns add "$(ns "$1")"
 	_namespaces+=("$1")
 	on "$1" ip link set lo up
-	on "$1" sysctl -qw net.ipv6.conf.all.accept_dad=0 \
-		net.ipv6.conf.default.accept_dad=0
 }
 
 ns_del()
@@ -122,23 +120,28 @@ switch_add()
 {
 	_mtu=$1
 	ns_add sw
-	on sw ip link add bridge0 mtu "$_mtu" type bridge
-	on sw ip link set bridge0 up
+	on sw ip link add bridge0 up mtu "$_mtu" type bridge
 }
 
-# host_add NAME ADDRESS/LEN...: a namespace with eth0 at the switch.
+# host_add NAME ADDRESS/LEN...: a namespace with eth0 at the switch. With few programs:
+# they take long on the debug kernel. A host that returns has the same device address,
+# lest others send to the old one for as long as they believe in it.
 host_add()
 {
-	local name=$1 addr
+	local name=$1 mac octets
 	shift
-	ns_add "$name"
-	ip link add eth0 netns "$(ns "$name")" mtu "$_mtu" type veth \
+	IFS=./ read -ra octets <<<"$1"
+	mac=$(printf '02:00:%02x:%02x:%02x:%02x' "${octets[@]:0:4}")
+	ip netns add "$(ns "$name")"
+	_namespaces+=("$name")
+	ip link add eth0 netns "$(ns "$name")" address "$mac" mtu "$_mtu" type veth \
 		peer name "p-$name" netns "$(ns sw)" mtu "$_mtu"
 	on sw ip link set "p-$name" master bridge0 up
-	for addr; do
-		on "$name" ip addr add "$addr" dev eth0
-	done
-	on "$name" ip link set eth0 up
+	{
+		echo link set lo up
+		printf 'addr add %s dev eth0\n' "$@"
+		echo link set eth0 up
+	} | on "$name" ip -batch -
 }
 
 # spawn NAME LOG COMMAND...: in the background in a namespace; its PID in $!.

@@ -117,6 +117,9 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || true
 [[ ! -w /sys/kernel/debug/kmemleak ]] || echo clear >/sys/kernel/debug/kmemleak
 ip link set lo up
+# No wait for addresses, in all namespaces to come.
+echo 1 >/proc/sys/net/core/devconf_inherit_init_net
+echo 0 | tee /proc/sys/net/ipv6/conf/{all,default}/accept_dad >/dev/null
 for entry in "${tests[@]}"; do
 	# shellcheck disable=SC2086 # a test and its options
 	guest_run $entry

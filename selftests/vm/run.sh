@@ -91,6 +91,8 @@ run_conf()
 # The kernel log goes to the serial line; the debug kernel dies of any splat.
 run_append()
 {
+	# The host's files do not change meanwhile, but for the results, a mount of their own.
+	echo "rootflags=version=9p2000.L,trans=virtio,access=any,cache=loose"
 	echo "$append log_buf_len=4M printk.time=1 kunit.enable=1 kunit.autorun=1"
 	# An emulated CPU may wait long for a busy host's.
 	echo "rcupdate.rcu_cpu_stall_timeout=120"

@@ -37,14 +37,36 @@ test_boot()
 	fi
 }
 
-# test_two PREFIX ARGS...: each test for two VMs in a pair of its own.
-test_two()
+# test_listed WORD: the tests with this word in the list, of those asked for.
+test_listed()
 {
-	local prefix=$1 name
-	shift
 	# shellcheck disable=SC2046 # a list of names
-	for name in $(test_pick $("$here/tests.sh" list two)); do
-		runner=two.sh test_boot "$prefix$name" "$@" --size full "$name"
+	test_pick $("$here/tests.sh" list "$1")
+}
+
+# Those of full size that are content with one processor.
+test_modest()
+{
+	comm -23 <(test_listed full | sort) <(test_listed smp | sort)
+}
+
+# test_beside COMMAND NAME ARGS...: beside one other at most, its output behind its name.
+test_beside()
+{
+	# How it ended is in the total.
+	(($(jobs -rp | wc -l) < 2)) || wait -n || true
+	"$@" 2>&1 | sed -u "s/^/$(printf '%-8s' "$2") /" &
+}
+
+# test_alone PREFIX KERNEL: what needs two processors, or two VMs.
+test_alone()
+{
+	local name
+	local -a smp
+	mapfile -t smp < <(test_listed smp)
+	((!${#smp[@]})) || test_boot "$1smp" --kernel "$2" --size full "${smp[@]}"
+	for name in $(test_listed two); do
+		runner=two.sh test_boot "$1$name" --kernel "$2" --size full "$name"
 	done
 }
 
@@ -65,60 +87,80 @@ test_warnings()
 	fi
 }
 
-# The debug kernel, in two boots: kmemleak makes it 2.5 times slower, so it only
-# watches the unit tests and those in which the most comes and goes.
-test_debug()
+test_runner()
 {
-	local name
-	local -a leak=() rest=()
-	for name; do
-		case $name in
-		vm/kunit | smoke | teardown) leak+=("$name") ;;
-		*) rest+=("$name") ;;
-		esac
-	done
-	((!${#leak[@]})) || test_boot leak --kernel debug --size small "${leak[@]}"
-	((!${#rest[@]})) || test_boot debug --kernel debug --size small --append kmemleak=off "${rest[@]}"
+	say "the runner itself"
+	"$here/selftest.sh" "$total" || echo "fail $1 exit status $?" >>"$total"
 }
 
+# test_share N OF TEST...: one share of these, by the time they may take.
+test_share()
+{
+	local n=$1 of=$2 test
+	shift 2
+	for test; do
+		echo "$("$here/tests.sh" timeout fast "$test") $test"
+	done | sort -rn | awk -v n="$n" -v of="$of" '{
+		into = 1
+		for (i = 2; i <= of; i++)
+			if (sum[i] < sum[into])
+				into = i
+		sum[into] += $1
+		if (into == n)
+			print $2
+	}'
+}
+
+# test_small TEST...: on the debug kernel.
+test_small()
+{
+	local i
+	local -a part
+	for i in 1 2 3; do
+		mapfile -t part < <(test_share $i 3 "$@")
+		((!${#part[@]})) || test_beside test_boot debug-$i --kernel debug --size small \
+			--append kmemleak=off --cpus 1 "${part[@]}"
+	done
+}
+
+# Two emulated VMs with one processor each take little longer than one with two, and far
+# less than two with two each. So what needs no second processor goes first, two at a
+# time, while the debug kernel is built beside the tests of the fast one; then the rest,
+# alone. kmemleak makes the debug kernel 2.5 times slower, so it only watches the unit
+# tests and those in which the most comes and goes.
 test_default()
 {
-	local -a full small stock
-	# shellcheck disable=SC2046 # a list of names
-	mapfile -t full < <(test_pick $("$here/tests.sh" list full))
-	# shellcheck disable=SC2046 # a list of names
-	mapfile -t small < <(test_pick $("$here/tests.sh" list small))
-	# shellcheck disable=SC2046 # a list of names
-	mapfile -t stock < <(test_pick $("$here/tests.sh" list stock))
-	[[ ! $(test_pick kunit) ]] || small=(vm/kunit "${small[@]}")
-
-	if [[ $(test_pick runner) ]]; then
-		"$here/kernel.sh" fast >/dev/null
-		say "the runner itself"
-		"$here/selftest.sh" "$total" || echo "fail runner exit status $?" >>"$total"
-	fi
-	# What the tests leave of the processors builds the next kernel.
-	if ((${#full[@]} && ${#small[@]})); then
-		"$here/kernel.sh" fast >/dev/null
-		nice -n 19 "$here/kernel.sh" debug >/dev/null &
-	fi
-	((!${#full[@]})) || test_boot fast --kernel fast --size full "${full[@]}"
-	test_two '' --kernel fast
-	((!${#small[@]})) || wait
-	((!${#small[@]})) || test_debug "${small[@]}"
-	((!${#stock[@]})) || test_boot stock --kernel stock --size full "${stock[@]}"
+	local -a full small stock leak
+	mapfile -t full < <(test_modest)
+	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown')
+	mapfile -t leak < <(test_pick kunit smoke teardown | sed 's/^kunit/vm\/&/')
+	mapfile -t stock < <(test_listed stock)
+	[[ ! $(test_pick runner)${full[*]} ]] || "$here/kernel.sh" fast >/dev/null
+	((!${#full[@]})) || test_beside test_boot fast --kernel fast --size full --cpus 1 "${full[@]}"
+	((${#small[@]} + ${#leak[@]} == 0)) || test_beside "$here/kernel.sh" debug
+	[[ ! $(test_pick runner) ]] || test_beside test_runner runner
+	((!${#small[@]})) || test_small "${small[@]}"
+	((!${#stock[@]})) || test_beside test_boot stock --kernel stock --size full --cpus 1 "${stock[@]}"
+	wait
+	test_alone '' fast
+	((!${#leak[@]})) || test_boot leak --kernel debug --size small "${leak[@]}"
 }
 
 test_matrix()
 {
 	local version
 	local -a full
-	# shellcheck disable=SC2046 # a list of names
-	mapfile -t full < <(test_pick $("$here/tests.sh" list full))
+	mapfile -t full < <(test_modest)
 	for version in $KERNELS; do
 		test_warnings "$version"
-		((!${#full[@]})) || test_boot "fast-$version" --kernel "fast:$version" --size full "${full[@]}"
-		test_two "fast-$version-" --kernel "fast:$version"
+	done
+	for version in $KERNELS; do
+		((!${#full[@]})) || test_beside test_boot "fast-$version" --kernel "fast:$version" \
+			--size full --cpus 1 "${full[@]}"
+	done
+	wait
+	for version in $KERNELS; do
+		test_alone "fast-$version-" "fast:$version"
 	done
 }
 

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Read selftests/tests.list, one test a line: NAME [full] [small] [stock] [two] [plain]
-# [limit=SECONDS]. None of the first four means full and small; stock is a run on the
-# distribution's kernel; two is a test for two VMs; plain is a test without KTAP, judged
-# by its exit status.
+# Read selftests/tests.list, one test a line: NAME [full] [small] [stock] [two] [smp]
+# [plain] [limit=SECONDS]. None of the first four means full and small; stock is a run on
+# the distribution's kernel; two is a test for two VMs; smp needs two processors at full
+# size; plain is a test without KTAP, judged by its exit status.
 # A test in no list may say the same words in a line `# options: ...` of its own.
 #
-#   tests.sh list full|small|stock|two  the names of that size
-#   tests.sh options TEST               the words after a test's name
-#   tests.sh timeout KIND TEST...       seconds these tests may take in a VM
+#   tests.sh list WORD              the names with full, small, stock, two or smp
+#   tests.sh options TEST           the words after a test's name
+#   tests.sh timeout KIND TEST...   seconds these tests may take in a VM
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
