@@ -92,6 +92,7 @@ void ina_hop_reset(struct ina_hop *hop, u32 epoch)
 	hop->asked = 0;
 	hop->ask = false;
 	hop->hurried = INA_HOP_NONE;
+	hop->delay = 0;
 	hop->top = 0;
 	hop->answer = 0;
 	hop->late = 0;
@@ -128,11 +129,11 @@ void ina_hop_queue_range(struct ina_hop *hop, u32 first, u32 count)
  */
 int ina_hop_pick(struct ina_hop *hop)
 {
-	u32 slot = xchg(&hop->again, INA_HOP_NONE);
+	u32 slot;
 
 	/* Others wait for what was lost, and all behind it for them. */
-	if (slot != INA_HOP_NONE)
-		hop->cursor = slot;
+	if (READ_ONCE(hop->again) != INA_HOP_NONE)
+		hop->cursor = xchg(&hop->again, INA_HOP_NONE);
 	do {
 		slot = find_next_bit(hop->pending, hop->slots, hop->cursor);
 		if (slot >= hop->slots)
@@ -223,7 +224,7 @@ static bool ina_hop_is_full(const struct ina_hop *hop, u32 first, u32 count)
 static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
 			  const u8 *missing)
 {
-	u32 i, slot, lowest = INA_HOP_NONE;
+	u32 i, slot;
 
 	for (i = 0; i < count; i++) {
 		slot = hop->log[(first + i) % ina_hop_span(hop)];
@@ -231,21 +232,24 @@ static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
 		    (s32)(first + i - hop->una) < 0)
 			continue;
 		ina_hop_queue(hop, slot);
-		if (lowest == INA_HOP_NONE)
-			lowest = slot;
+		/* The first that was lost; others are behind it. */
+		cmpxchg(&hop->again, INA_HOP_NONE, slot);
 	}
-	if (lowest != INA_HOP_NONE)
-		xchg(&hop->again, lowest);
 }
 
-/* How long an answer takes: at once what is longer, slowly what is shorter. */
+/*
+ * How long an answer takes: at once what is longer, slowly what is shorter. A
+ * group that was closed is answered when it is asked for, which tells nothing.
+ */
 static void ina_hop_learn(struct ina_hop *hop, u32 first)
 {
+	u32 last = (first + hop->group - 1) % ina_hop_span(hop);
 	unsigned long since = hop->sent[ina_hop_place(hop, first)];
 	unsigned int ms = min_t(unsigned int, jiffies_to_msecs(jiffies - since),
 				INA_HOP_DELAY_MS);
 
-	hop->delay = max(ms, hop->delay - hop->delay / 8);
+	if (hop->log[last] != INA_HOP_NONE && hop->asked <= 2)
+		hop->delay = max(ms, hop->delay - hop->delay / 8);
 }
 
 /* Answers to earlier groups may have been lost: this one speaks of them, too. */

@@ -23,7 +23,7 @@
  * @pending: bit per slot that is to be sent; atomic
  * @slots: bits in @pending
  * @cursor: where the search in @pending goes on; the sender's
- * @again: a slot that was lost, from which on it goes on first; atomic
+ * @again: the first slot that was lost: the search goes on from there; atomic
  * @group: numbers in a group, a power of two
  * @lock: protects all below
  * @epoch: to which the numbers belong
@@ -33,7 +33,7 @@
  * @answered: bit i: group i, counted from that of @una, is answered
  * @log: slot sent under a number, at number % (group * credit)
  * @sent: jiffies at which the last packet of a group was sent
- * @delay: milliseconds from then to the answer: the longest lately
+ * @delay: milliseconds from then to the answer: the longest lately, of full groups
  * @active: jiffies at which something was sent, asked or answered
  * @asked: questions since the last answer
  * @ask: a DONE is to be sent

@@ -62,7 +62,7 @@ static void hop_test_sent(struct kunit *test, u32 count)
 /* Let the clock of both ends strike, as if much time had passed. */
 static void hop_test_later(struct hop_test *t)
 {
-	t->tx.active = jiffies - HZ;
+	t->tx.active = jiffies - 10 * HZ;
 	t->rx.late_at = jiffies - 1;
 }
 
@@ -151,6 +151,51 @@ static void answered__hurry(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	KUNIT_EXPECT_FALSE(test, t->tx.ask);
+}
+
+/* Tails that are lost again and again do not make the sender wait longer. */
+static void learn__closed(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 i, slot, seq, epoch, una, end;
+	bool silent;
+
+	for (i = 0; i < 20; i++) {
+		ina_hop_queue(&t->tx, i);
+		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+		t->tx.sent[seq / HOP_TEST_GROUP % INA_HOP_CREDIT] -= HZ;
+		hop_test_later(t);
+		ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
+		KUNIT_ASSERT_TRUE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
+		ina_hop_asked(&t->rx, epoch, una, end);
+		hop_test_later(t);
+		ina_hop_check(&t->rx, &t->credit);
+		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
+							    &answer));
+		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+		KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
+		/* It is sent again, and lost again. */
+		KUNIT_ASSERT_EQ(test, ina_hop_pick(&t->tx), i);
+	}
+}
+
+/* A full group tells how long an answer takes. */
+static void learn__full(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch;
+
+	hop_test_sent(test, HOP_TEST_GROUP);
+	t->tx.sent[0] -= msecs_to_jiffies(100);
+	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_GE(test, t->tx.delay, 100);
+	ina_hop_reset(&t->tx, HOP_TEST_EPOCH + 1);
+	KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
 }
 
 /* What was lost is sent before what still waits behind it. */
@@ -508,6 +553,8 @@ static int hop_test_init(struct kunit *test)
 static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(answered__earlier),
 	KUNIT_CASE(answered__hurry),
+	KUNIT_CASE(learn__closed),
+	KUNIT_CASE(learn__full),
 	KUNIT_CASE(pick__lost_first),
 	KUNIT_CASE(stamp__credit),
 	KUNIT_CASE(stamp__other_epoch),

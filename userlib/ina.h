@@ -38,11 +38,11 @@ struct ina_session;
  * @index: number of this worker on its node
  * @open: an epoch is open: rounds can be submitted
  * @closed: enum ina_reason, why none is; 0 before the first
- * @lost: none is, because of a worker that left or does not answer, without which
- *	the job does not go on
  * @epoch: number of the membership
  * @workers: workers in the epoch
  * @next_round: round the next contribution goes into
+ * @lost: no epoch is open, because of a worker that left or does not answer,
+ *	without which the job does not go on
  */
 struct ina_info {
 	uint32_t job;
@@ -54,10 +54,10 @@ struct ina_info {
 	uint32_t index;
 	bool open;
 	uint32_t closed;
-	bool lost;
 	uint32_t epoch;
 	uint32_t workers;
 	uint64_t next_round;
+	bool lost;
 };
 
 #define INA_CULPRIT_LEN	46	/* an IPv6 address as text */

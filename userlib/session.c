@@ -198,10 +198,12 @@ int ina_wait_open(struct ina_session *s, int timeout_ms)
 
 bool ina_session_lost(const struct ina_session *s)
 {
-	uint32_t closed = ina_shm_closed(s->ctl);
+	uint32_t closed;
 
-	if (!s->synced || ina_shm_state(s->ctl) == INA_CTL_OPEN)
+	/* The state first, then why. */
+	if (!s->synced || ina_shm_state(s->ctl) != INA_CTL_WAITING)
 		return false;
+	closed = ina_shm_closed(s->ctl);
 	return closed == INA_REASON_DEADLINE ||
 	       (closed == INA_REASON_LEFT && s->att.on_loss == INA_ON_LOSS_FAIL);
 }

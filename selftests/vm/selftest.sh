@@ -16,7 +16,7 @@ selftest_run()
 	local name=$1
 	shift
 	rc=0
-	INA_NO_BUILD=1 "$here/run.sh" --quiet --name "runner-$name" "$@" >"$INA_BUILD/log/runner-$name.log" 2>&1 || rc=$?
+	INA_NO_BUILD=1 "$here/run.sh" --quiet --cpus 1 --name "runner-$name" "$@" >"$INA_BUILD/log/runner-$name.log" 2>&1 || rc=$?
 	verdict=$INA_BUILD/results/runner-$name/verdict
 }
 

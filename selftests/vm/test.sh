@@ -51,11 +51,39 @@ test_modest()
 }
 
 # test_beside COMMAND NAME ARGS...: beside one other at most, its output behind its name.
+# It has a process group of its own, so that it can be ended as a whole.
 test_beside()
 {
-	# How it ended is in the total.
-	(($(jobs -rp | wc -l) < 2)) || wait -n || true
-	"$@" 2>&1 | sed -u "s/^/$(printf '%-8s' "$2") /" &
+	while (($(jobs -rp | wc -l) >= 2)); do
+		# How it ended is in the total.
+		wait -n || true
+	done
+	: >"$INA_BUILD/results/$2.pending"
+	set -m
+	{
+		"$@"
+		rm "$INA_BUILD/results/$2.pending"
+	} 2>&1 | sed -u "s/^/$(printf '%-8s' "$2") /" &
+	set +m
+}
+
+# Wait for all of them. One that did not come to its end says nothing of itself.
+test_together()
+{
+	local left
+	wait
+	for left in "$INA_BUILD"/results/*.pending; do
+		[[ ! -e $left ]] || echo "fail $(basename "$left" .pending) did not end" >>"$total"
+	done
+}
+
+test_end()
+{
+	local pid
+	for pid in $(jobs -p); do
+		# It may have ended by itself.
+		kill -- "-$pid" 2>/dev/null || true
+	done
 }
 
 # test_alone PREFIX KERNEL: what needs two processors, or two VMs.
@@ -85,6 +113,12 @@ test_warnings()
 	else
 		echo "fail build-$version see ${log#"$INA_TOP/"}" | tee -a "$total"
 	fi
+}
+
+# With what the tests leave of the processors.
+test_kernel()
+{
+	nice -n 19 "$here/kernel.sh" "$1" >/dev/null
 }
 
 test_runner()
@@ -137,11 +171,11 @@ test_default()
 	mapfile -t stock < <(test_listed stock)
 	[[ ! $(test_pick runner)${full[*]} ]] || "$here/kernel.sh" fast >/dev/null
 	((!${#full[@]})) || test_beside test_boot fast --kernel fast --size full --cpus 1 "${full[@]}"
-	((${#small[@]} + ${#leak[@]} == 0)) || test_beside "$here/kernel.sh" debug
+	((${#small[@]} + ${#leak[@]} == 0)) || test_beside test_kernel debug
 	[[ ! $(test_pick runner) ]] || test_beside test_runner runner
 	((!${#small[@]})) || test_small "${small[@]}"
 	((!${#stock[@]})) || test_beside test_boot stock --kernel stock --size full --cpus 1 "${stock[@]}"
-	wait
+	test_together
 	test_alone '' fast
 	((!${#leak[@]})) || test_boot leak --kernel debug --size small "${leak[@]}"
 }
@@ -158,14 +192,16 @@ test_matrix()
 		((!${#full[@]})) || test_beside test_boot "fast-$version" --kernel "fast:$version" \
 			--size full --cpus 1 "${full[@]}"
 	done
-	wait
+	test_together
 	for version in $KERNELS; do
 		test_alone "fast-$version-" "fast:$version"
 	done
 }
 
 mkdir -p "$INA_BUILD/results" "$INA_BUILD/log"
+rm -f "$INA_BUILD"/results/*.pending
 : >"$total"
+trap test_end EXIT
 if [[ ${KERNELS:-} ]]; then test_matrix; else test_default; fi
 grep '^fail' "$total" || true
 say "$((SECONDS - start)) s"
