@@ -238,18 +238,18 @@ static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
 }
 
 /*
- * How long an answer takes: at once what is longer, slowly what is shorter. A
- * group that was closed is answered when it is asked for, which tells nothing.
+ * How long an answer takes, on average: some waited for a question. A group that was
+ * closed always does, which tells nothing.
  */
 static void ina_hop_learn(struct ina_hop *hop, u32 first)
 {
 	u32 last = (first + hop->group - 1) % ina_hop_span(hop);
 	unsigned long since = hop->sent[ina_hop_place(hop, first)];
-	unsigned int ms = min_t(unsigned int, jiffies_to_msecs(jiffies - since),
-				INA_HOP_DELAY_MS);
+	int ms = min_t(unsigned int, jiffies_to_msecs(jiffies - since),
+		       INA_HOP_DELAY_MS);
 
 	if (hop->log[last] != INA_HOP_NONE && hop->asked <= 2)
-		hop->delay = max(ms, hop->delay - hop->delay / 8);
+		hop->delay += (ms - hop->delay) / 8;
 }
 
 /* Answers to earlier groups may have been lost: this one speaks of them, too. */

@@ -33,7 +33,7 @@
  * @answered: bit i: group i, counted from that of @una, is answered
  * @log: slot sent under a number, at number % (group * credit)
  * @sent: jiffies at which the last packet of a group was sent
- * @delay: milliseconds from then to the answer: the longest lately, of full groups
+ * @delay: milliseconds from then to the answer, on average, of full groups
  * @active: jiffies at which something was sent, asked or answered
  * @asked: questions since the last answer
  * @ask: a DONE is to be sent
@@ -62,7 +62,7 @@ struct ina_hop {
 	u32 answered;
 	u32 *log;
 	unsigned long sent[INA_HOP_CREDIT];
-	unsigned int delay;
+	int delay;
 	unsigned long active;
 	unsigned int asked;
 	bool ask;
