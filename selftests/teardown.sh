@@ -106,6 +106,7 @@ stop "$p0" "$p1"
 ok "the restarted worker saw no wrong sum" grep -q " 0 wrong" "$_dir/w1.log"
 ok "the surviving worker saw no wrong sum" grep -q " 0 wrong" "$_dir/w0.log"
 
+monitor root events
 ok "traffic before a job is deleted" traffic
 failed=$(counter w0 7 rounds_failed)
 on agg inaconf job del 7
@@ -113,7 +114,7 @@ before=$(counter root 7 rounds_done)
 on agg inaconf job add 7 capacity "$elements" deadline "$deadline"
 on agg inaconf tree set job 7 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12
 ok "a new aggregator in its place takes over, rounds go on" \
-	wait_for 30 at_least root 7 rounds_done $((before + 3))
+	wait_for 30 at_least root 7 rounds_done $((before + 3)) || { log w0.log; log w1.log; log events; on agg inaconf tree show job 7; on root inaconf tree show job 7; }
 ok "a node with attached workers does not become the root" \
 	bash -c "! ip netns exec $(ns w0) inaconf tree set job 7"
 ok "no round failed by it" test "$(counter w0 7 rounds_failed)" = "$failed"
