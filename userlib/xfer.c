@@ -107,6 +107,8 @@ static int ina_xfer_refused(struct ina_session *s, uint64_t round, int error)
 {
 	unsigned long long r = round;
 
+	if (error == -ENOTCONN)
+		return ina_error_closed(s, error);
 	if (error != -ESTALE)
 		return ina_error_set(s, error, "cannot submit round %llu: %s", r,
 				     ina_strerror(error));
