@@ -164,6 +164,26 @@ void ina_fail_all(struct ina_node *node, const struct ina_blame *blame)
 }
 
 /**
+ * ina_fail_gone() - this node goes
+ * @node: the node; its lock is held
+ * @blame: why
+ *
+ * The rounds of its own workers fail. Those below go on with another parent, unless
+ * this is the root: nothing is said of their rounds.
+ */
+void ina_fail_gone(struct ina_node *node, const struct ina_blame *blame)
+{
+	int i;
+
+	lockdep_assert_held(&node->lock);
+	if (node->root)
+		ina_fail_all(node, blame);
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_give_up(node->workers[i], 0, U64_MAX, blame);
+}
+
+/**
  * ina_fail_incomplete() - the members changed: no sum can be completed
  * @node: the root; its lock is held
  * @blame: why

@@ -18,6 +18,7 @@ bool ina_fail_round_locked(struct ina_node *node, const struct ina_tag *tag,
 void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 		    const struct ina_blame *blame);
 void ina_fail_all(struct ina_node *node, const struct ina_blame *blame);
+void ina_fail_gone(struct ina_node *node, const struct ina_blame *blame);
 void ina_fail_incomplete(struct ina_node *node, const struct ina_blame *blame);
 void ina_fail_report(struct ina_node *node, const struct ina_tag *tag,
 		     const struct ina_blame *blame);

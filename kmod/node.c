@@ -482,10 +482,7 @@ struct ina_node *ina_node_create(struct ina_job *job,
 	return node;
 }
 
-/*
- * Nobody here can go on; told while packets can still be sent. Those below can,
- * with another parent, unless it was the root.
- */
+/* Nobody here can go on; told while packets can still be sent. */
 static void ina_node_farewell(struct ina_node *node)
 {
 	struct ina_blame blame = {
@@ -494,9 +491,7 @@ static void ina_node_farewell(struct ina_node *node)
 	int i;
 
 	spin_lock_bh(&node->lock);
-	ina_fail_all(node, &blame);
-	for (i = 0; !node->root && i < node->job->config.depth; i++)
-		node->rounds[i].tell_down = false;
+	ina_fail_gone(node, &blame);
 	ina_epoch_close(node, &blame);
 	/* Its workers are lost to everybody. */
 	if (node->attached)

@@ -452,6 +452,36 @@ static void fail_all__running(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_ROUNDS_FAILED), 2ULL);
 }
 
+/* A node that goes says nothing of rounds that go on with another parent, ever. */
+static void fail_gone__inner(struct kunit *test)
+{
+	struct ina_node *node = round_test_inner(test);
+	struct ina_blame blame = { .reason = INA_REASON_TREE };
+
+	round_test_add(node, 0, 0, 0, 5);
+	spin_lock_bh(&node->lock);
+	ina_fail_gone(node, &blame);
+	ina_fail_repeat(node);
+	spin_unlock_bh(&node->lock);
+	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
+	KUNIT_EXPECT_FALSE(test, node->rounds[0].tell_up);
+	KUNIT_EXPECT_FALSE(test, node->rounds[0].tell_down);
+}
+
+/* With the root all rounds are lost. */
+static void fail_gone__root(struct kunit *test)
+{
+	struct ina_node *node = round_test_root(test);
+	struct ina_blame blame = { .reason = INA_REASON_TREE };
+
+	round_test_add(node, 0, 0, 0, 5);
+	spin_lock_bh(&node->lock);
+	ina_fail_gone(node, &blame);
+	spin_unlock_bh(&node->lock);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].failed);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].tell_down);
+}
+
 /* Below the root an ACK goes up; the base comes from above. */
 static void advance__inner(struct kunit *test)
 {
@@ -496,6 +526,8 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(fail__too_late),
 	KUNIT_CASE(fail_from__passed_on),
 	KUNIT_CASE(fail_all__running),
+	KUNIT_CASE(fail_gone__inner),
+	KUNIT_CASE(fail_gone__root),
 	KUNIT_CASE(advance__inner),
 	{}
 };
