@@ -165,6 +165,7 @@ static bool ina_control_next_hop(struct ina_hop *hop, u16 index,
 					    INA_TYPE_GROUP_OK;
 		c->pkt.seq = answer.first;
 		c->pkt.count = answer.count;
+		c->pkt.frag = answer.earlier;
 		memcpy(c->body.missing, answer.missing,
 		       sizeof(answer.missing));
 		return true;

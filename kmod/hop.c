@@ -59,6 +59,7 @@ void ina_hop_init(struct ina_hop *hop, u32 slots, u32 group)
 	spin_lock_init(&hop->lock);
 	hop->slots = slots;
 	hop->group = group;
+	hop->again = INA_HOP_NONE;
 }
 
 /**
@@ -90,6 +91,8 @@ void ina_hop_reset(struct ina_hop *hop, u32 epoch)
 	hop->answered = 0;
 	hop->asked = 0;
 	hop->ask = false;
+	hop->hurried = INA_HOP_NONE;
+	hop->delay = 0;
 	hop->top = 0;
 	hop->answer = 0;
 	hop->late = 0;
@@ -128,6 +131,9 @@ int ina_hop_pick(struct ina_hop *hop)
 {
 	u32 slot;
 
+	/* Others wait for what was lost, and all behind it for them. */
+	if (READ_ONCE(hop->again) != INA_HOP_NONE)
+		hop->cursor = xchg(&hop->again, INA_HOP_NONE);
 	do {
 		slot = find_next_bit(hop->pending, hop->slots, hop->cursor);
 		if (slot >= hop->slots)
@@ -178,6 +184,7 @@ bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq)
 	if (ok) {
 		*seq = hop->next;
 		hop->log[hop->next % ina_hop_span(hop)] = slot;
+		hop->sent[ina_hop_place(hop, hop->next)] = jiffies;
 		hop->end = ++hop->next;
 		hop->active = jiffies;
 	}
@@ -213,6 +220,58 @@ static bool ina_hop_is_full(const struct ina_hop *hop, u32 first, u32 count)
 	return true;
 }
 
+/* Send what is missing of a group again. */
+static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
+			  const u8 *missing)
+{
+	u32 i, slot;
+
+	for (i = 0; i < count; i++) {
+		slot = hop->log[(first + i) % ina_hop_span(hop)];
+		if (!(missing[i / 8] & BIT(i % 8)) || slot == INA_HOP_NONE ||
+		    (s32)(first + i - hop->una) < 0)
+			continue;
+		ina_hop_queue(hop, slot);
+		/* The first that was lost; others are behind it. */
+		cmpxchg(&hop->again, INA_HOP_NONE, slot);
+	}
+}
+
+/*
+ * How long an answer takes, on average: some waited for a question. A group that was
+ * closed always does, which tells nothing.
+ */
+static void ina_hop_learn(struct ina_hop *hop, u32 first)
+{
+	u32 last = (first + hop->group - 1) % ina_hop_span(hop);
+	unsigned long since = hop->sent[ina_hop_place(hop, first)];
+	int ms = min_t(unsigned int, jiffies_to_msecs(jiffies - since),
+		       INA_HOP_DELAY_MS);
+
+	if (hop->log[last] != INA_HOP_NONE && hop->asked <= 2)
+		hop->delay += (ms - hop->delay) / 8;
+}
+
+/* Answers to earlier groups may have been lost: this one speaks of them, too. */
+static void ina_hop_earlier(struct ina_hop *hop, u32 first, u32 earlier)
+{
+	u32 i, group = (first - ina_hop_first(hop, hop->una)) / hop->group;
+
+	for (i = 0; i < group; i++)
+		if (earlier & BIT(i))
+			hop->answered |= BIT(group - i - 1);
+}
+
+/* A later group was answered, this one not: do not wait for the clock to ask. */
+static void ina_hop_hurry(struct ina_hop *hop, u32 first)
+{
+	if ((s32)(first - hop->una) <= 0 || hop->hurried == hop->una)
+		return;
+	hop->hurried = hop->una;
+	hop->ask = true;
+	hop->ask_end = first;
+}
+
 /**
  * ina_hop_answered() - the receiver says what it has of a group
  * @hop: the hop
@@ -220,6 +279,7 @@ static bool ina_hop_is_full(const struct ina_hop *hop, u32 first, u32 count)
  * @first: number of the group's first packet
  * @count: numbers it speaks of
  * @missing: bit per number that is missing, NULL if none is
+ * @earlier: bit i: all of the group i + 1 before it came
  * @back: whether the peer had been reported as silent
  *
  * An answer that came before, or to nothing that was asked, or to a part of the
@@ -227,9 +287,9 @@ static bool ina_hop_is_full(const struct ina_hop *hop, u32 first, u32 count)
  * Return: true if the sender can go on.
  */
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
-		      const u8 *missing, bool *back)
+		      const u8 *missing, u32 earlier, bool *back)
 {
-	u32 i, seq, slot, group;
+	u32 group;
 	bool ok;
 
 	spin_lock_bh(&hop->lock);
@@ -240,19 +300,17 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 	     !(hop->answered & BIT(group)) &&
 	     ina_hop_is_full(hop, first, count);
 	*back = ok && hop->asked >= INA_HOP_SILENT;
-	for (i = 0; ok && missing && i < count; i++) {
-		seq = first + i;
-		slot = hop->log[seq % ina_hop_span(hop)];
-		if (missing[i / 8] & BIT(i % 8) && slot != INA_HOP_NONE &&
-		    (s32)(seq - hop->una) >= 0)
-			ina_hop_queue(hop, slot);
-	}
+	if (ok && missing)
+		ina_hop_again(hop, first, count, missing);
 	if (ok) {
+		ina_hop_learn(hop, first);
 		hop->answered |= BIT(group);
+		ina_hop_earlier(hop, first, earlier);
 		ina_hop_settle(hop, hop->una);
 		hop->active = jiffies;
 		hop->asked = 0;
 		hop->ask = false;
+		ina_hop_hurry(hop, first);
 	}
 	spin_unlock_bh(&hop->lock);
 	return ok;
@@ -300,7 +358,8 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 	*credit = false;
 	spin_lock_bh(&hop->lock);
 	waiting = hop->una != hop->next;
-	ms = INA_HOP_ASK_MS << min_t(u32, hop->asked, INA_HOP_ASK_SHIFT);
+	ms = (INA_HOP_ASK_MS + hop->delay) << min_t(u32, hop->asked,
+						    INA_HOP_ASK_SHIFT);
 	if (waiting &&
 	    time_after_eq(jiffies, hop->active + msecs_to_jiffies(ms))) {
 		if (ina_hop_moot(hop, needed, arg)) {
@@ -514,6 +573,12 @@ static void ina_hop_fill(const struct ina_hop *hop, u32 first,
 	answer->first = first;
 	answer->count = min(hop->group, hop->top - first);
 	answer->lost = 0;
+	answer->earlier = 0;
+	for (i = 1; i < INA_HOP_CREDIT; i++)
+		if (ina_hop_known(hop, first - i * hop->group) &&
+		    hop->count[ina_hop_place(hop, first - i * hop->group)] ==
+		    hop->group)
+			answer->earlier |= BIT(i - 1);
 	memset(answer->missing, 0, sizeof(answer->missing));
 	for (i = 0; i < answer->count; i++) {
 		if (test_bit(place + i, hop->got))

@@ -12,7 +12,8 @@
 #include <uapi/linux/ina_wire.h>
 
 #define INA_HOP_CREDIT		4	/* groups sent without an answer */
-#define INA_HOP_ASK_MS		16	/* silence after which is asked */
+#define INA_HOP_ASK_MS		16	/* silence beyond the delay after which is asked */
+#define INA_HOP_DELAY_MS	250	/* the longest delay that is believed */
 #define INA_HOP_ASK_SHIFT	4	/* most doublings of it */
 #define INA_HOP_LATE_MS		8	/* what is later was lost */
 #define INA_HOP_SILENT		8	/* questions until the peer is reported */
@@ -22,6 +23,7 @@
  * @pending: bit per slot that is to be sent; atomic
  * @slots: bits in @pending
  * @cursor: where the search in @pending goes on; the sender's
+ * @again: the first slot that was lost: the search goes on from there; atomic
  * @group: numbers in a group, a power of two
  * @lock: protects all below
  * @epoch: to which the numbers belong
@@ -30,10 +32,13 @@
  * @una: all below need no answer any more
  * @answered: bit i: group i, counted from that of @una, is answered
  * @log: slot sent under a number, at number % (group * credit)
+ * @sent: jiffies at which the last packet of a group was sent
+ * @delay: milliseconds from then to the answer, on average, of full groups
  * @active: jiffies at which something was sent, asked or answered
  * @asked: questions since the last answer
  * @ask: a DONE is to be sent
  * @ask_end: up to this number; what was sent since is of a later group
+ * @hurried: @una for which it was asked because a later group was answered
  * @top: number behind the highest one received or told of
  * @got: bit per number received, at number % (group * credit)
  * @count: bits set in @got, per group
@@ -47,6 +52,7 @@ struct ina_hop {
 	unsigned long *pending;
 	u32 slots;
 	u32 cursor;
+	u32 again;
 	u32 group;
 	spinlock_t lock;	/* numbers, in both directions */
 	u32 epoch;
@@ -55,10 +61,13 @@ struct ina_hop {
 	u32 una;
 	u32 answered;
 	u32 *log;
+	unsigned long sent[INA_HOP_CREDIT];
+	int delay;
 	unsigned long active;
 	unsigned int asked;
 	bool ask;
 	u32 ask_end;
+	u32 hurried;
 	u32 top;
 	unsigned long *got;
 	u32 count[INA_HOP_CREDIT];
@@ -74,12 +83,14 @@ struct ina_hop {
  * @first: number of its first packet
  * @count: numbers it speaks of
  * @lost: how many of them are missing
+ * @earlier: bit i: all of the group i + 1 before it came
  * @missing: bit per number, little-endian
  */
 struct ina_hop_answer {
 	u32 first;
 	u16 count;
 	u16 lost;
+	u32 earlier;
 	u8 missing[INA_GROUP_MAX / 8];
 };
 
@@ -104,7 +115,7 @@ int ina_hop_pick(struct ina_hop *hop);
 bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq);
 bool ina_hop_has_credit(struct ina_hop *hop);
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
-		      const u8 *missing, bool *back);
+		      const u8 *missing, u32 earlier, bool *back);
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 		 void *arg, bool *silent, bool *credit);
 bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end);

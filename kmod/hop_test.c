@@ -62,7 +62,7 @@ static void hop_test_sent(struct kunit *test, u32 count)
 /* Let the clock of both ends strike, as if much time had passed. */
 static void hop_test_later(struct hop_test *t)
 {
-	t->tx.active = jiffies - HZ;
+	t->tx.active = jiffies - 10 * HZ;
 	t->rx.late_at = jiffies - 1;
 }
 
@@ -73,7 +73,8 @@ static bool hop_test_answer(struct hop_test *t,
 
 	return ina_hop_answered(&t->tx, HOP_TEST_EPOCH, answer->first,
 				answer->count,
-				answer->lost ? answer->missing : NULL, &back);
+				answer->lost ? answer->missing : NULL,
+				answer->earlier, &back);
 }
 
 static void stamp__credit(struct kunit *test)
@@ -104,6 +105,121 @@ static void stamp__credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot, 50);
 	KUNIT_EXPECT_EQ(test, seq, HOP_TEST_SPAN);
 	KUNIT_EXPECT_EQ(test, t->tx.una, 2 * HOP_TEST_GROUP);
+}
+
+/* The answer to the first group is lost: that to the second pays for both. */
+static void answered__earlier(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch;
+
+	hop_test_sent(test, HOP_TEST_SPAN);
+	for (seq = 0; seq < 2 * HOP_TEST_GROUP; seq++) {
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		if ((seq + 1) % HOP_TEST_GROUP == 0)
+			KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
+								    &answer));
+	}
+	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, answer.earlier & 1, 1);
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_EQ(test, t->tx.una, 2 * HOP_TEST_GROUP);
+	KUNIT_EXPECT_FALSE(test, t->tx.ask);
+}
+
+/* A group with a gap whose answer is lost is asked for at once, and only once. */
+static void answered__hurry(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch, una, end;
+
+	hop_test_sent(test, HOP_TEST_SPAN);
+	for (seq = 1; seq < 2 * HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, answer.earlier & 1, 0);
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_EQ(test, t->tx.una, 0);
+	KUNIT_ASSERT_TRUE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
+	KUNIT_EXPECT_EQ(test, una, 0);
+	KUNIT_EXPECT_EQ(test, end, HOP_TEST_GROUP);
+	for (; seq < 3 * HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_FALSE(test, t->tx.ask);
+}
+
+/* Tails that are lost again and again do not make the sender wait longer. */
+static void learn__closed(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 i, slot, seq, epoch, una, end;
+	bool silent;
+
+	for (i = 0; i < 20; i++) {
+		ina_hop_queue(&t->tx, i);
+		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+		t->tx.sent[seq / HOP_TEST_GROUP % INA_HOP_CREDIT] -= HZ;
+		hop_test_later(t);
+		ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
+		KUNIT_ASSERT_TRUE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
+		ina_hop_asked(&t->rx, epoch, una, end);
+		hop_test_later(t);
+		ina_hop_check(&t->rx, &t->credit);
+		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
+							    &answer));
+		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+		KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
+		/* It is sent again, and lost again. */
+		KUNIT_ASSERT_EQ(test, ina_hop_pick(&t->tx), i);
+	}
+}
+
+/* A full group tells how long an answer takes. */
+static void learn__full(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch;
+
+	hop_test_sent(test, HOP_TEST_GROUP);
+	t->tx.sent[0] -= msecs_to_jiffies(100);
+	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_GE(test, t->tx.delay, 100 / 8);
+	ina_hop_reset(&t->tx, HOP_TEST_EPOCH + 1);
+	KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
+}
+
+/* What was lost is sent before what still waits behind it. */
+static void pick__lost_first(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 i, slot, seq, epoch;
+
+	hop_test_sent(test, HOP_TEST_GROUP);
+	for (i = 0; i < 3; i++)
+		ina_hop_queue(&t->tx, HOP_TEST_GROUP + i);
+	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
+		if (seq != 2)
+			ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+	hop_test_later(t);
+	ina_hop_check(&t->rx, &t->credit);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.lost, 1);
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+	KUNIT_EXPECT_EQ(test, slot, 2);
+	KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
+	KUNIT_EXPECT_EQ(test, slot, HOP_TEST_GROUP);
 }
 
 static void stamp__other_epoch(struct kunit *test)
@@ -249,11 +365,11 @@ static void ask__sent_since(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, una, 0);
 	KUNIT_EXPECT_EQ(test, end, 3);
 	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0, 3,
-						 NULL, &back));
+						 NULL, 0, &back));
 	/* An answer to a part of a group leaves the rest open. */
 	KUNIT_EXPECT_FALSE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH,
 						  HOP_TEST_GROUP, 1, NULL,
-						  &back));
+						  0, &back));
 	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_GROUP);
 }
 
@@ -325,7 +441,7 @@ static void ask__silent(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, silent, i == INA_HOP_SILENT);
 	}
 	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0,
-						 answer.count, NULL, &back));
+						 answer.count, NULL, 0, &back));
 	KUNIT_EXPECT_TRUE(test, back);
 }
 
@@ -351,7 +467,8 @@ static void numbers__wrap(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
 							    &answer));
 		KUNIT_EXPECT_EQ(test, answer.lost, 0);
-		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+		/* One may have spoken of all others, too. */
+		hop_test_answer(t, &answer);
 	}
 	KUNIT_EXPECT_EQ(test, t->tx.una, start + HOP_TEST_SPAN);
 	KUNIT_EXPECT_EQ(test, t->tx.answered, 0);
@@ -434,6 +551,11 @@ static int hop_test_init(struct kunit *test)
 }
 
 static struct kunit_case hop_test_cases[] = {
+	KUNIT_CASE(answered__earlier),
+	KUNIT_CASE(answered__hurry),
+	KUNIT_CASE(learn__closed),
+	KUNIT_CASE(learn__full),
+	KUNIT_CASE(pick__lost_first),
 	KUNIT_CASE(stamp__credit),
 	KUNIT_CASE(stamp__other_epoch),
 	KUNIT_CASE(received__gap),

@@ -136,14 +136,27 @@ static void ina_rx_todo(struct ina_node *node, enum ina_hop_todo todo)
 		ina_node_tick_in(node, INA_HOP_LATE_MS);
 }
 
-/*
- * A packet of elements was taken, or is of no use: its number is accounted
- * for. One that should not have come yet is to come again.
- */
-static void ina_rx_account(struct ina_node *node, struct ina_peer *peer,
-			   const struct ina_pkt *pkt, int err)
+/* Is a refused packet of elements to come again, as it may be of use yet? */
+static bool ina_rx_again(const struct ina_node *node,
+			 const struct ina_part *part, int err)
 {
-	if (err != INA_STAT_DROP_EARLY)
+	switch (err) {
+	case INA_STAT_DROP_EARLY:
+	case INA_STAT_DROP_EPOCH:
+	case INA_STAT_DROP_FRAGMENT:
+		return true;
+	case INA_STAT_DROP_WINDOW:
+		return part->tag.round >= READ_ONCE(node->base);
+	}
+	return false;
+}
+
+/* A packet of elements was taken, or is of no use: its number is accounted for. */
+static void ina_rx_account(struct ina_node *node, struct ina_peer *peer,
+			   const struct ina_pkt *pkt,
+			   const struct ina_part *part, int err)
+{
+	if (!ina_rx_again(node, part, err))
 		ina_rx_todo(node, ina_hop_received(&peer->hop, pkt->epoch,
 						   pkt->seq));
 }
@@ -151,21 +164,20 @@ static void ina_rx_account(struct ina_node *node, struct ina_peer *peer,
 static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
 		       const struct ina_rx_info *info)
 {
+	struct ina_part part = {};
 	struct ina_child *child;
-	struct ina_part part;
 	int err;
 
 	err = ina_rx_child(node, pkt, info, &child);
 	if (err)
 		return err;
 	err = ina_rx_place(node, pkt, &part);
-	if (err)
-		return err;
 	/* A final round needs no more contributions. */
-	err = part.final ? INA_STAT_DROP_STALE :
-	      ina_round_contribute(node, &part, pkt->frag, pkt->length,
-				   pkt->body, &info->saddr);
-	ina_rx_account(node, &child->peer, pkt, err);
+	if (!err)
+		err = part.final ? INA_STAT_DROP_STALE :
+		      ina_round_contribute(node, &part, pkt->frag, pkt->length,
+					   pkt->body, &info->saddr);
+	ina_rx_account(node, &child->peer, pkt, &part, err);
 	if (err)
 		return err;
 	ina_arrival_note(&child->arrivals, node->job->config.depth,
@@ -177,16 +189,16 @@ static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
 static int ina_rx_result(struct ina_node *node, const struct ina_pkt *pkt,
 			 const struct ina_rx_info *info)
 {
-	struct ina_part part;
+	struct ina_part part = {};
 	int err;
 
 	if (!ina_rx_from_parent(node, info))
 		return INA_STAT_DROP_SOURCE;
 	err = ina_rx_place(node, pkt, &part);
-	if (err)
-		return err;
-	err = ina_round_result(node, &part, pkt->frag, pkt->length, pkt->body);
-	ina_rx_account(node, &node->parent, pkt, err);
+	if (!err)
+		err = ina_round_result(node, &part, pkt->frag, pkt->length,
+				       pkt->body);
+	ina_rx_account(node, &node->parent, pkt, &part, err);
 	if (!err)
 		ina_stats_inc(node->job->stats, INA_STAT_RX_RESULT);
 	return err;
@@ -280,9 +292,11 @@ static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 	bool back;
 
 	if (!ina_hop_answered(&peer->hop, pkt->epoch, pkt->seq, pkt->count,
-			      missing, &back))
+			      missing, pkt->frag, &back))
 		return;
 	ina_tx_ready(node, index);
+	if (READ_ONCE(peer->hop.ask))
+		ina_node_kick(node);
 	if (back)
 		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
 }

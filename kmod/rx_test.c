@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets of elements as they arrive: which are taken, and whose numbers are
+ * accounted for, so that they are not sent again.
+ */
+#include "round.h"
+#include "rx.h"
+#include "test.h"
+#include "wire.h"
+
+#define RX_TEST_BASE	4	/* first round of the window */
+#define RX_TEST_LENGTH	INA_TEST_FRAGMENT
+
+/* A root with two children, whose window has moved. */
+static struct ina_node *rx_test_root(struct kunit *test)
+{
+	struct ina_node *node = ina_test_node_create(test, test->priv, true, 2);
+
+	ina_test_join_all(node, 3);
+	KUNIT_ASSERT_TRUE(test, node->open);
+	ina_test_ack(node, 0, node->epoch, RX_TEST_BASE);
+	ina_test_ack(node, 1, node->epoch, RX_TEST_BASE);
+	KUNIT_ASSERT_EQ(test, node->base, (u64)RX_TEST_BASE);
+	return node;
+}
+
+/* Number 0 from child 0: all elements of a round. */
+static void rx_test_data(struct kunit *test, struct ina_node *node, u32 epoch,
+			 u64 round)
+{
+	struct ina_rx_info info = {
+		.saddr = ina_test_addr(INA_TEST_CHILD), .daddr = node->local,
+	};
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_DATA, .job = node->job->config.id,
+		.epoch = epoch, .round = round, .workers = 3, .token = 1,
+		.length = RX_TEST_LENGTH, .count = RX_TEST_LENGTH,
+	};
+	unsigned int size = sizeof(struct ina_hdr) + ina_wire_body_size(&pkt);
+	struct sk_buff *skb = alloc_skb(size, GFP_KERNEL);
+	struct ina_hdr *hdr;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	hdr = skb_put_zero(skb, size);
+	ina_wire_build(hdr, &pkt);
+	ina_rx(test->priv, skb, &info);
+}
+
+/* Is number 0 of child 0 accounted for? */
+static bool rx_test_accounted(const struct ina_node *node)
+{
+	return test_bit(0, node->children[0].peer.hop.got);
+}
+
+static void data__taken(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+
+	rx_test_data(test, node, node->epoch, RX_TEST_BASE);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 1ULL);
+	KUNIT_EXPECT_TRUE(test, rx_test_accounted(node));
+}
+
+/* It came late, everybody has the result: nobody needs it again. */
+static void data__below_window(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+
+	rx_test_data(test, node, node->epoch, RX_TEST_BASE - 1);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_WINDOW), 1ULL);
+	KUNIT_EXPECT_TRUE(test, rx_test_accounted(node));
+}
+
+/* The sender knows a window this node does not: it is to come again. */
+static void data__above_window(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+
+	rx_test_data(test, node, node->epoch, RX_TEST_BASE + INA_TEST_DEPTH);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_WINDOW), 1ULL);
+	KUNIT_EXPECT_FALSE(test, rx_test_accounted(node));
+}
+
+/* Numbers of another epoch are none of this one's. */
+static void data__other_epoch(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+
+	rx_test_data(test, node, node->epoch - 1, RX_TEST_BASE);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_EPOCH), 1ULL);
+	KUNIT_EXPECT_FALSE(test, rx_test_accounted(node));
+}
+
+static int rx_test_init(struct kunit *test)
+{
+	test->priv = ina_test_inet_create(test);
+	return 0;
+}
+
+static void rx_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		ina_test_inet_destroy(test->priv);
+}
+
+static struct kunit_case rx_test_cases[] = {
+	KUNIT_CASE(data__taken),
+	KUNIT_CASE(data__below_window),
+	KUNIT_CASE(data__above_window),
+	KUNIT_CASE(data__other_epoch),
+	{}
+};
+
+static struct kunit_suite rx_test_suite = {
+	.name = "ina_rx",
+	.init = rx_test_init,
+	.exit = rx_test_exit,
+	.test_cases = rx_test_cases,
+};
+
+kunit_test_suite(rx_test_suite);
