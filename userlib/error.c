@@ -124,9 +124,10 @@ static int ina_error_deadline(struct ina_session *s, const struct ina_status *st
 	char who[INA_WHO_LEN];
 
 	return ina_error_set(s, st->error,
-			     "round %llu: %u of %u fragments without a result after the deadline%s%s",
+			     "round %llu: %u of %u fragments without a result after the deadline%s%s (%llu ms)",
 			     (unsigned long long)st->round, st->detail[0], st->detail[1],
-			     sep, ina_error_who(st, who, sizeof(who)));
+			     sep, ina_error_who(st, who, sizeof(who)),
+			     (unsigned long long)st->latency_ns / 1000000);
 }
 
 static int ina_error_length(struct ina_session *s, const struct ina_status *st)
