@@ -24,8 +24,17 @@
 
 #define HAS(mask, i)	(((mask) >> (i)) & 1)
 #define NONE		15
+#define ALL		((1 << GROUP) - 1)	/* of a group */
+
+/* All of a group, and of the one before it, if it is still known. */
+#define CAME(h)		((got >> ((h) * GROUP) & ALL) == ALL)
 
 /* Rules that a variant leaves out. */
+#ifdef EARLIER_HEARD	/* that something of it came is not enough */
+#define EARLIER		(g && top > g * GROUP)
+#else
+#define EARLIER		(g && CAME(g - 1))
+#endif
 #ifdef NO_CREDIT
 #define MAY_SEND	(pending && next < ROOM)
 #else
@@ -42,8 +51,11 @@ byte ready, pending, next, end, sent, answered;
 /* receiver: slots; seqs; groups; behind the highest seq heard of */
 byte slots, got, replied;
 short top;
-/* network: slots by seq and slots of seqs below una; answers by group; DONEs */
-byte carried[ROOM], late, ok, nack[ROOM / GROUP];
+/*
+ * network: slots by seq and slots of seqs below una; by group the answers, each what is
+ * missing and whether all of the group before came; DONEs
+ */
+byte carried[ROOM], late, answers[ROOM / GROUP];
 short done;
 bit calm;
 
@@ -75,6 +87,15 @@ inline send_done()
 #endif
 }
 
+/* A later group is answered: ask for those before it, at once. */
+inline hurry()
+{
+	if
+	:: g && (sent & (1 << g * GROUP) - 1) -> done = done | 1 << g * GROUP
+	:: else
+	fi
+}
+
 /* The first group is answered: count from the next one. */
 inline advance()
 {
@@ -85,7 +106,7 @@ inline advance()
 		carried[k] = (k + GROUP < ROOM -> carried[(k + GROUP) % ROOM] : NONE)
 	}
 	for (k : 0 .. ROOM / GROUP - 1) {
-		nack[k] = (k + 1 < ROOM / GROUP -> nack[(k + 1) % (ROOM / GROUP)] : 0)
+		answers[k] = (k + 1 < ROOM / GROUP -> answers[(k + 1) % (ROOM / GROUP)] : 0)
 	}
 	next = (next < GROUP -> 0 : next - GROUP);
 	end = (end < GROUP -> 0 : end - GROUP);
@@ -94,7 +115,6 @@ inline advance()
 	got = got >> GROUP;
 	replied = replied >> 1;
 	top = top - GROUP;
-	ok = ok >> 1;
 	done = done >> GROUP & ~1
 }
 
@@ -124,25 +144,45 @@ inline moot()
 	fi
 }
 
-/* GROUP_OK or, if bits are set, GROUP_NACK of group g. */
-inline rx_answer(bits)
+/* All of group h came, says an answer. */
+inline rx_complete(h)
 {
-	printf("answer group %d missing %d\n", g, bits);
 	for (k : 0 .. GROUP - 1) {
-		s = g * GROUP + k;
-		if
-		:: !HAS(answered, g) && HAS(sent, s) && HAS(bits, k) ->
-			logged = s + RING >= next;
-			assert(logged);
-			pending = pending | 1 << carried[s]
-		:: !HAS(answered, g) && HAS(sent, s) && !HAS(bits, k) ->
-			received = HAS(slots, carried[s]);
-			assert(received)
-		:: else
-		fi
+		received = !HAS(sent, h * GROUP + k) || HAS(slots, carried[h * GROUP + k]);
+		assert(received)
 	}
-	sent = sent & ~(((1 << GROUP) - 1) << g * GROUP);
-	answered = answered | 1 << g;
+	sent = sent & ~(ALL << h * GROUP);
+	answered = answered | 1 << (h)
+}
+
+/*
+ * GROUP_OK or, if bits are set, GROUP_NACK of group g; earlier: all of the group before
+ * it came. One that came before is not believed.
+ */
+inline rx_answer(bits, earlier)
+{
+	printf("answer group %d missing %d earlier %d\n", g, bits, earlier);
+	if
+	:: !HAS(answered, g) ->
+		for (k : 0 .. GROUP - 1) {
+			s = g * GROUP + k;
+			if
+			:: HAS(sent, s) && HAS(bits, k) ->
+				logged = s + RING >= next;
+				assert(logged);
+				pending = pending | 1 << carried[s];
+				sent = sent & ~(1 << s)
+			:: else
+			fi
+		}
+		rx_complete(g);
+		if
+		:: earlier && g -> rx_complete(g - 1)
+		:: else
+		fi;
+		hurry()
+	:: else
+	fi;
 	do
 	:: HAS(answered, 0) -> advance()
 	:: else -> break
@@ -157,8 +197,7 @@ inline reply(upto)
 		b = b | (g * GROUP + k < upto && !HAS(got, g * GROUP + k)) << k
 	}
 	replied = replied | 1 << g;
-	nack[g] = nack[g] | (1 << b & ~1);
-	ok = ok | (b == 0) << g
+	answers[g] = answers[g] | 1 << (b | EARLIER << GROUP)
 }
 
 /*
@@ -180,7 +219,7 @@ inline rx_data(seq)
 	g = (seq) / GROUP;
 	got = got | (seq < top) << (seq);
 	if
-	:: !HAS(replied, g) && (got >> (g * GROUP) & (1 << GROUP) - 1) == (1 << GROUP) - 1 -> reply(ROOM)
+	:: !HAS(replied, g) && CAME(g) -> reply(ROOM)
 	:: else
 	fi
 }
@@ -212,9 +251,8 @@ inline check()
 
 inline lose_answers()
 {
-	ok = 0;
 	for (i : 0 .. ROOM / GROUP - 1) {
-		nack[i] = 0
+		answers[i] = 0
 	}
 }
 
@@ -223,11 +261,14 @@ inline deliver()
 {
 	for (j : 1 .. ROOM / GROUP) {
 		g = ROOM / GROUP - j;
-		if
-		:: nack[g] -> rx_answer((HAS(nack[g], 1) -> 1 : (HAS(nack[g], 2) -> 2 : 3)))
-		:: !nack[g] && HAS(ok, g) -> rx_answer(0)
-		:: else
-		fi
+		for (b : 0 .. 2 * ALL + 1) {
+			if
+			:: HAS(answers[g], 2 * ALL + 1 - b) ->
+				rx_answer(2 * ALL + 1 - b & ALL, 2 * ALL + 1 - b >> GROUP);
+				break
+			:: else
+			fi
+		}
 	}
 	lose_answers()
 }
@@ -290,11 +331,11 @@ endless:
 		fi;
 		n = 0 } }
 	:: atomic { select(n : 0 .. ROOM / GROUP - 1); d_step { g = n; check(); n = 0 } }
-	:: atomic { select(n : 0 .. (ROOM / GROUP << GROUP) - 1); d_step {
-		g = n >> GROUP;
-		n = n & (1 << GROUP) - 1;
+	:: atomic { select(n : 0 .. (ROOM / GROUP << GROUP + 1) - 1); d_step {
+		g = n >> GROUP + 1;
+		n = n & 2 * ALL + 1;
 		if
-		:: n && HAS(nack[g], n) || !n && HAS(ok, g) -> rx_answer(n)
+		:: HAS(answers[g], n) -> rx_answer(n & ALL, n >> GROUP)
 		:: else
 		fi;
 		n = 0 } }

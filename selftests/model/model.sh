@@ -54,6 +54,7 @@ variants()
 	hop-same-group|received|hop.pml -DSAME_GROUP -DNO_CALM
 	hop-done-idle|delivers|hop.pml -DDONE_IDLE
 	hop-no-una|delivers|hop.pml -DNO_UNA
+	hop-earlier|received|hop.pml -DEARLIER_HEARD -DNO_CALM
 	END
 }
 
