@@ -3,7 +3,8 @@
 # Rounds without a pause while at random workers are killed, links flap and lose,
 # nodes move, restart and go away with their namespace. Whatever happens, a round is
 # summed right or fails with a reason, and when the disturbances end it all works
-# again. At first, and in the end, the tree is this; m is a worker as well.
+# again. The first half of the time with `on-loss fail`, the second with `on-loss degrade`.
+# At first, and in the end, the tree is this; m is a worker as well.
 #
 #   w0, w1 ----- a0 --+
 #   w2 --- m --- a1 --+-- root
@@ -14,6 +15,7 @@
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
+on_loss=fail
 seconds=${INA_CHAOS_SECONDS:-$(full 40 60)}
 seed=${INA_SEED:-$((RANDOM * 32768 + RANDOM))}
 deadline=$(full 2000 8000) # milliseconds
@@ -135,7 +137,8 @@ rearrange()
 
 job_add()
 {
-	try conf "$1" job add 7 capacity "$elements" group 64 depth 4 deadline "$deadline"
+	try conf "$1" job add 7 capacity "$elements" group 64 depth 4 deadline "$deadline" \
+		on-loss "$on_loss"
 }
 
 # node_add NODE
@@ -294,15 +297,24 @@ move()
 	rearrange
 }
 
-# restart NODE...: one of them loses what it knows
+# anew NODE...: they lose what they know
+anew()
+{
+	local n
+	for n; do
+		collect "$n"
+		try conf "$n" job del 7
+		job_add "$n"
+	done
+	apply "$@"
+}
+
+# restart NODE...: one of them does
 restart()
 {
 	pick "$@" || return
 	note "$picked restarts"
-	collect "$picked"
-	try conf "$picked" job del 7
-	job_add "$picked"
-	apply "$picked"
+	anew "$picked"
 }
 
 # gone NODE...: the namespace of one of them is deleted for a while
@@ -543,8 +555,14 @@ cd "$_dir" || exit
 ok "rounds run" go_on
 ok "memory of jobs can be seen" test "$(regions)" -gt 0
 
-end=$((SECONDS + seconds))
+end=$((SECONDS + seconds / 2))
 read -r before _ < <(rounds)
+chaos
+rest
+on_loss=degrade
+note "on-loss $on_loss"
+anew "${nodes[@]}"
+end=$((SECONDS + seconds / 2))
 chaos
 read -r after _ < <(rounds)
 note "the end, $((after - before)) rounds were completed meanwhile"
