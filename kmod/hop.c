@@ -92,6 +92,7 @@ void ina_hop_reset(struct ina_hop *hop, u32 epoch)
 	hop->asked = 0;
 	hop->ask = false;
 	hop->hurried = INA_HOP_NONE;
+	hop->timed = 0;
 	hop->delay = 0;
 	hop->top = 0;
 	hop->answer = 0;
@@ -185,6 +186,7 @@ bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq)
 		*seq = hop->next;
 		hop->log[hop->next % ina_hop_span(hop)] = slot;
 		hop->sent[ina_hop_place(hop, hop->next)] = jiffies;
+		hop->timed |= BIT(ina_hop_place(hop, hop->next));
 		hop->end = ++hop->next;
 		hop->active = jiffies;
 	}
@@ -232,23 +234,23 @@ static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
 		    (s32)(first + i - hop->una) < 0)
 			continue;
 		ina_hop_queue(hop, slot);
-		/* The first that was lost; others are behind it. */
+		/* Others are mostly behind the first; those that are not have their turn. */
 		cmpxchg(&hop->again, INA_HOP_NONE, slot);
 	}
 }
 
 /*
- * How long an answer takes, on average: some waited for a question. A group that was
- * closed always does, which tells nothing.
+ * How long an answer takes, on average. A group that was asked for, or closed, may have
+ * waited for the question, which tells nothing.
  */
 static void ina_hop_learn(struct ina_hop *hop, u32 first)
 {
 	u32 last = (first + hop->group - 1) % ina_hop_span(hop);
-	unsigned long since = hop->sent[ina_hop_place(hop, first)];
-	int ms = min_t(unsigned int, jiffies_to_msecs(jiffies - since),
+	u32 place = ina_hop_place(hop, first);
+	int ms = min_t(unsigned int, jiffies_to_msecs(jiffies - hop->sent[place]),
 		       INA_HOP_DELAY_MS);
 
-	if (hop->log[last] != INA_HOP_NONE && hop->asked <= 2)
+	if (hop->log[last] != INA_HOP_NONE && hop->timed & BIT(place))
 		hop->delay += (ms - hop->delay) / 8;
 }
 
@@ -268,6 +270,7 @@ static void ina_hop_hurry(struct ina_hop *hop, u32 first)
 	if ((s32)(first - hop->una) <= 0 || hop->hurried == hop->una)
 		return;
 	hop->hurried = hop->una;
+	hop->timed = 0;
 	hop->ask = true;
 	hop->ask_end = first;
 }
@@ -358,8 +361,10 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 	*credit = false;
 	spin_lock_bh(&hop->lock);
 	waiting = hop->una != hop->next;
-	ms = (INA_HOP_ASK_MS + hop->delay) << min_t(u32, hop->asked,
-						    INA_HOP_ASK_SHIFT);
+	ms = INA_HOP_ASK_MS << min_t(u32, hop->asked, INA_HOP_ASK_SHIFT);
+	/* The first question only: what is lost again and again is asked for often. */
+	if (!hop->asked)
+		ms += hop->delay;
 	if (waiting &&
 	    time_after_eq(jiffies, hop->active + msecs_to_jiffies(ms))) {
 		if (ina_hop_moot(hop, needed, arg)) {
@@ -369,6 +374,7 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 			waiting = false;
 		} else {
 			ina_hop_close(hop);
+			hop->timed = 0;
 			hop->ask = true;
 			hop->ask_end = hop->end;
 			hop->active = jiffies;

@@ -12,7 +12,7 @@
 #include <uapi/linux/ina_wire.h>
 
 #define INA_HOP_CREDIT		4	/* groups sent without an answer */
-#define INA_HOP_ASK_MS		16	/* silence beyond the delay after which is asked */
+#define INA_HOP_ASK_MS		16	/* silence after which is asked, first beyond the delay */
 #define INA_HOP_DELAY_MS	250	/* the longest delay that is believed */
 #define INA_HOP_ASK_SHIFT	4	/* most doublings of it */
 #define INA_HOP_LATE_MS		8	/* what is later was lost */
@@ -33,7 +33,8 @@
  * @answered: bit i: group i, counted from that of @una, is answered
  * @log: slot sent under a number, at number % (group * credit)
  * @sent: jiffies at which the last packet of a group was sent
- * @delay: milliseconds from then to the answer, on average, of full groups
+ * @timed: bit per group: nothing was asked since then
+ * @delay: milliseconds from then to the answer, on average, of such full groups
  * @active: jiffies at which something was sent, asked or answered
  * @asked: questions since the last answer
  * @ask: a DONE is to be sent
@@ -62,6 +63,7 @@ struct ina_hop {
 	u32 answered;
 	u32 *log;
 	unsigned long sent[INA_HOP_CREDIT];
+	u32 timed;
 	int delay;
 	unsigned long active;
 	unsigned int asked;

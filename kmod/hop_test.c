@@ -198,6 +198,80 @@ static void learn__full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
 }
 
+/* Groups 0 and 2 came, group 1 has a gap: the answer to group 2 pays for group 0 only. */
+static void answered__gap_between(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch;
+
+	hop_test_sent(test, 3 * HOP_TEST_GROUP);
+	for (seq = 0; seq < 3 * HOP_TEST_GROUP; seq++) {
+		if (seq == HOP_TEST_GROUP)
+			continue;
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		/* The answer to group 0 is lost. */
+		if (seq == HOP_TEST_GROUP - 1)
+			ina_hop_next_answer(&t->rx, &epoch, &answer);
+	}
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.first, 2 * HOP_TEST_GROUP);
+	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, t->tx.answered, BIT(1));
+}
+
+/* After a silence the answers to all groups tell nothing. */
+static void learn__asked(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch, i;
+	bool silent;
+
+	hop_test_sent(test, HOP_TEST_SPAN);
+	for (i = 0; i < INA_HOP_CREDIT; i++)
+		t->tx.sent[i] -= HZ;
+	hop_test_later(t);
+	ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
+	for (seq = 0; seq < HOP_TEST_SPAN; seq++) {
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		if ((seq + 1) % HOP_TEST_GROUP)
+			continue;
+		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
+							    &answer));
+		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
+	}
+	KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
+}
+
+/* Is asked after this many milliseconds of silence? */
+static bool hop_test_asks_after(struct hop_test *t, unsigned int ms)
+{
+	u32 epoch, una, end;
+	bool silent;
+
+	t->tx.active = jiffies - msecs_to_jiffies(ms);
+	ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
+	return ina_hop_done(&t->tx, &epoch, &una, &end);
+}
+
+/* The first question waits as long as answers take, those after it do not. */
+static void ask__delay(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+
+	hop_test_sent(test, 1);
+	t->tx.delay = 200;
+	KUNIT_EXPECT_FALSE(test, hop_test_asks_after(t, 150));
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 250));
+	KUNIT_EXPECT_FALSE(test, hop_test_asks_after(t, 16));
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 50));
+	/* At most so often. */
+	t->tx.asked = 20;
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 300));
+}
+
 /* What was lost is sent before what still waits behind it. */
 static void pick__lost_first(struct kunit *test)
 {
@@ -553,6 +627,9 @@ static int hop_test_init(struct kunit *test)
 static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(answered__earlier),
 	KUNIT_CASE(answered__hurry),
+	KUNIT_CASE(answered__gap_between),
+	KUNIT_CASE(learn__asked),
+	KUNIT_CASE(ask__delay),
 	KUNIT_CASE(learn__closed),
 	KUNIT_CASE(learn__full),
 	KUNIT_CASE(pick__lost_first),

@@ -519,7 +519,8 @@ static void ina_node_farewell(struct ina_node *node)
  * ina_node_destroy() - take a node out of its job
  * @node: the node; readers may still see it, new ones do not
  *
- * Its rounds fail, its workers get ENODEV, its peers are told.
+ * The rounds of its workers fail, a root's all, its workers get ENODEV, its peers
+ * are told.
  */
 void ina_node_destroy(struct ina_node *node)
 {

@@ -3,6 +3,7 @@
  * Packets of elements as they arrive: which are taken, and whose numbers are
  * accounted for, so that they are not sent again.
  */
+#include "fail.h"
 #include "round.h"
 #include "rx.h"
 #include "test.h"
@@ -24,15 +25,15 @@ static struct ina_node *rx_test_root(struct kunit *test)
 	return node;
 }
 
-/* Number 0 from child 0: all elements of a round. */
-static void rx_test_data(struct kunit *test, struct ina_node *node, u32 epoch,
-			 u64 round)
+/* Number 0 from a neighbour: all elements of a round. */
+static void rx_test_send(struct kunit *test, struct ina_node *node, u8 type,
+			 u32 from, u32 epoch, u64 round)
 {
 	struct ina_rx_info info = {
-		.saddr = ina_test_addr(INA_TEST_CHILD), .daddr = node->local,
+		.saddr = ina_test_addr(from), .daddr = node->local,
 	};
 	struct ina_pkt pkt = {
-		.type = INA_TYPE_DATA, .job = node->job->config.id,
+		.type = type, .job = node->job->config.id,
 		.epoch = epoch, .round = round, .workers = 3, .token = 1,
 		.length = RX_TEST_LENGTH, .count = RX_TEST_LENGTH,
 	};
@@ -44,6 +45,13 @@ static void rx_test_data(struct kunit *test, struct ina_node *node, u32 epoch,
 	hdr = skb_put_zero(skb, size);
 	ina_wire_build(hdr, &pkt);
 	ina_rx(test->priv, skb, &info);
+}
+
+/* From child 0. */
+static void rx_test_data(struct kunit *test, struct ina_node *node, u32 epoch,
+			 u64 round)
+{
+	rx_test_send(test, node, INA_TYPE_DATA, INA_TEST_CHILD, epoch, round);
 }
 
 /* Is number 0 of child 0 accounted for? */
@@ -81,6 +89,33 @@ static void data__above_window(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rx_test_accounted(node));
 }
 
+/* A round that failed needs nothing any more. */
+static void data__failed(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	struct ina_tag tag = { .era = node->era, .round = RX_TEST_BASE };
+	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
+
+	ina_fail_round(node, &tag, &blame);
+	rx_test_data(test, node, node->epoch, RX_TEST_BASE);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_FAILED), 1ULL);
+	KUNIT_EXPECT_TRUE(test, rx_test_accounted(node));
+}
+
+/* The result cannot be there before all contributions: it is to come again. */
+static void result__early(struct kunit *test)
+{
+	struct ina_node *node = ina_test_node_create(test, test->priv, false, 1);
+
+	ina_test_join_all(node, 3);
+	ina_test_epoch(node, 10, RX_TEST_BASE, 3, 1);
+	KUNIT_ASSERT_TRUE(test, node->open);
+	rx_test_send(test, node, INA_TYPE_RESULT, INA_TEST_PARENT, node->epoch,
+		     RX_TEST_BASE);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_EARLY), 1ULL);
+	KUNIT_EXPECT_FALSE(test, test_bit(0, node->parent.hop.got));
+}
+
 /* Numbers of another epoch are none of this one's. */
 static void data__other_epoch(struct kunit *test)
 {
@@ -107,7 +142,9 @@ static struct kunit_case rx_test_cases[] = {
 	KUNIT_CASE(data__taken),
 	KUNIT_CASE(data__below_window),
 	KUNIT_CASE(data__above_window),
+	KUNIT_CASE(data__failed),
 	KUNIT_CASE(data__other_epoch),
+	KUNIT_CASE(result__early),
 	{}
 };
 

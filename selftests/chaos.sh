@@ -596,6 +596,8 @@ for w in "${workers[@]}"; do
 done
 
 ok "rounds failed, with a reason" test "$failed" -gt 0
+ok "rounds completed without somebody, where that is wanted" \
+	test "$(reports ', [1-9][0-9]* degraded')" -gt 0
 ok "no round was silent beyond its deadline" zero "$stuck" grep -hE 'has not ended' -- *.log
 ok "no sum was wrong" zero "$wrong" grep -hE 'wrong, first' -- *.log
 ok "no sum miscounted the workers" zero "$miscounted"

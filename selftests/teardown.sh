@@ -10,17 +10,17 @@
 elements=$(full 50000 5000)
 deadline=$(_patience 10)000
 
-# The tree for job 7 on hosts that exist.
+# tree JOB: on hosts that exist
 tree()
 {
 	local n
 	for n in root agg w0 w1; do
-		on $n inaconf job add 7 capacity "$elements" deadline "$deadline"
+		on $n inaconf job add "$1" capacity "$elements" deadline "$deadline"
 	done
-	on root inaconf tree set job 7 child 10.0.0.2
-	on agg inaconf tree set job 7 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12
-	on w0 inaconf tree set job 7 parent 10.0.0.2
-	on w1 inaconf tree set job 7 parent 10.0.0.2
+	on root inaconf tree set job "$1" child 10.0.0.2
+	on agg inaconf tree set job "$1" parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12
+	on w0 inaconf tree set job "$1" parent 10.0.0.2
+	on w1 inaconf tree set job "$1" parent 10.0.0.2
 }
 
 hosts()
@@ -85,7 +85,19 @@ attached()
 
 load
 hosts
-tree
+tree 7
+
+# What a process sees that never calls the kernel.
+tree 12
+spawn w1 devtest.log devtest "attach 12" pause
+other=$!
+ok "a round of a worker whose node goes ends on its control page" on w0 devtest "attach 12" \
+	"mmap ctl all r" "wait open 20000" "submit 0 10" "round 0 1 0 0" \
+	"run inaconf job del 12" "round 0 3 125 7" "ctl state 2"
+stop "$other"
+for n in root agg w1; do
+	on $n inaconf job del 12
+done
 
 ok "rounds run through two levels" traffic
 started=$SECONDS

@@ -67,7 +67,8 @@ enum ina_type {
  * @seq: DATA, RESULT: number of the packet on this hop; EPOCH: announcements
  *	sent before to this child; DONE: first number without an answer;
  *	GROUP_OK, GROUP_NACK: first number of the group
- * @frag: index of the fragment
+ * @frag: index of the fragment; GROUP_OK, GROUP_NACK: bit i: all packets of the
+ *	group i + 1 before came
  * @length: elements in the whole round
  * @index: contributor index of the child on this hop
  * @count: elements in this packet; GROUP_OK, GROUP_NACK: packets it speaks of;
