@@ -365,15 +365,17 @@ next_kind()
 	done
 }
 
-# home_all: the tree is that of the beginning.
+# home_all: the tree is that of the beginning. One after the other, who is above first:
+# two that change places are never each other's parent.
 home_all()
 {
 	local n
-	for n in "${!home[@]}"; do
-		[[ ${parent[$n]} == "${home[$n]}" ]] || was[$n]=${parent[$n]}
+	for n in "${nodes[@]}"; do
+		[[ $n != root && ${parent[$n]} != "${home[$n]}" ]] || continue
+		was[$n]=${parent[$n]}
 		parent[$n]=${home[$n]}
+		rearrange
 	done
-	rearrange
 }
 
 show_all()
