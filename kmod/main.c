@@ -16,6 +16,7 @@
 #include "netlink.h"
 #include "rx.h"
 #include "stats.h"
+#include "sum.h"
 
 struct workqueue_struct *ina_workqueue;
 unsigned int ina_net_id;
@@ -71,11 +72,13 @@ static struct pernet_operations ina_main_jobs_ops = {
 
 static int __init ina_main_init(void)
 {
-	int err = -ENOMEM;
+	int err = ina_sum_init();
 
+	if (err)
+		return err;
 	ina_workqueue = alloc_workqueue("ina", WQ_UNBOUND, 0);
 	if (!ina_workqueue)
-		return err;
+		return -ENOMEM;
 	err = ina_rx_init();
 	if (err)
 		goto workqueue;

@@ -1,14 +1,130 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Arithmetic on arrays of elements. Knows nothing of packets or rounds.
+ *
+ * A contribution and a result are narrow: elements as a worker has them. Sums
+ * between aggregators and in slots are wide: what is rounded is rounded once,
+ * at the root.
+ *
+ * type    narrow  wide    flags              sums depend on the order
+ * int32   s32     s32     OVERFLOW           only with OVERFLOW
+ * fp32    fp32    fp32    none               yes
+ * bf16    bf16    fp32    none               yes
+ * fixed   fp32    s64     OVERFLOW, INEXACT  only with OVERFLOW
  */
 #ifndef _INA_SUM_H
 #define _INA_SUM_H
 
+#include <linux/string.h>
 #include <linux/types.h>
+#include <uapi/linux/ina.h>
 
-bool ina_sum_s32_add(s32 *acc, const void *src, unsigned int count);
-void ina_sum_s32_store(s32 *acc, const void *src, unsigned int count);
-void ina_sum_s32_emit(void *dst, const s32 *acc, unsigned int count);
+#include "simd.h"
+#include "sum_impl.h"
+
+/* Follow INA_DTYPE_INT32; no job has them yet. */
+#define INA_DTYPE_FP32		1
+#define INA_DTYPE_BF16		2
+#define INA_DTYPE_FIXED		3
+
+/*
+ * Exponents of fixed: a unit is no smaller than the smallest fp32, and the
+ * largest sum no larger than the largest fp32.
+ */
+#define INA_FIXED_EXPONENT_MIN	(-149)
+#define INA_FIXED_EXPONENT_MAX	64
+
+/* How ina_sum_add_emit() reads and writes. */
+#define INA_SUM_WIDE_IN		0x1
+#define INA_SUM_WIDE_OUT	0x2
+
+/**
+ * struct ina_sum_type - what the elements are
+ * @dtype: INA_DTYPE_*
+ * @exponent: of fixed: a sum is a multiple of 2^exponent; between
+ *	INA_FIXED_EXPONENT_MIN and INA_FIXED_EXPONENT_MAX
+ */
+struct ina_sum_type {
+	u8 dtype;
+	s16 exponent;
+};
+
+/**
+ * struct ina_sum_ctx - from ina_sum_begin() to ina_sum_end()
+ * @simd: vector registers may be used
+ * @state: registers that were interrupted
+ */
+struct ina_sum_ctx {
+	bool simd;
+	struct ina_simd_state state;
+};
+
+/**
+ * ina_sum_narrow() - size of an element of a contribution or result
+ * @dtype: INA_DTYPE_*
+ *
+ * Return: bytes.
+ */
+static inline unsigned int ina_sum_narrow(u8 dtype)
+{
+	return dtype == INA_DTYPE_BF16 ? 2 : 4;
+}
+
+/**
+ * ina_sum_wide() - size of an element of a slot or partial sum
+ * @dtype: INA_DTYPE_*
+ *
+ * Return: bytes.
+ */
+static inline unsigned int ina_sum_wide(u8 dtype)
+{
+	return dtype == INA_DTYPE_FIXED ? 8 : 4;
+}
+
+int ina_sum_init(void);
+void ina_sum_begin(struct ina_sum_ctx *ctx);
+void ina_sum_begin_as(struct ina_sum_ctx *ctx, bool simd);
+void ina_sum_end(struct ina_sum_ctx *ctx);
+
+u16 ina_sum_store(const struct ina_sum_ctx *ctx,
+		  const struct ina_sum_type *type, void *acc, const void *src,
+		  unsigned int count);
+u16 ina_sum_store_wide(const struct ina_sum_ctx *ctx,
+		       const struct ina_sum_type *type, void *acc,
+		       const void *src, unsigned int count);
+u16 ina_sum_add(const struct ina_sum_ctx *ctx, const struct ina_sum_type *type,
+		void *acc, const void *src, unsigned int count);
+u16 ina_sum_add_wide(const struct ina_sum_ctx *ctx,
+		     const struct ina_sum_type *type, void *acc,
+		     const void *src, unsigned int count);
+u16 ina_sum_add_emit(const struct ina_sum_ctx *ctx,
+		     const struct ina_sum_type *type, void *acc,
+		     const void *src, void *dst, unsigned int count,
+		     unsigned int how);
+void ina_sum_emit_wide(const struct ina_sum_ctx *ctx,
+		       const struct ina_sum_type *type, void *dst,
+		       const void *acc, unsigned int count);
+void ina_sum_finish(const struct ina_sum_ctx *ctx,
+		    const struct ina_sum_type *type, void *dst,
+		    const void *acc, unsigned int count);
+
+/* Slots as they are now: of int32, without a context. */
+static inline bool ina_sum_s32_add(s32 *acc, const void *src,
+				   unsigned int count)
+{
+	return ina_scalar_s32_add(acc, src, NULL, count);
+}
+
+static inline void ina_sum_s32_store(s32 *acc, const void *src,
+				     unsigned int count)
+{
+	memcpy(acc, src, count * sizeof(*acc));
+}
+
+static inline void ina_sum_s32_emit(void *dst, const s32 *acc,
+				    unsigned int count)
+{
+	memcpy(dst, acc, count * sizeof(*acc));
+}
 
 #endif /* _INA_SUM_H */

@@ -53,6 +53,7 @@ enum ina_type {
 
 #define INA_F_CRC		0x0001	/* ina_hdr.crc is set */
 #define INA_F_OVERFLOW		0x0002	/* an element was saturated */
+#define INA_F_INEXACT		0x0004	/* an element lost bits, not yet sent */
 #define INA_F_ALL		0x0003
 
 /**

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which arithmetic: by the type of the elements and by what the processor can
+ * do. Decided when the module is loaded, and for each batch of fragments by
+ * whether vector registers may be used here and now.
+ * Context of the operations: process or softirq, bottom halves disabled.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/errno.h>
+#include <linux/jump_label.h>
+#include <linux/moduleparam.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include "sum.h"
+
+static char *ina_sum_simd_param = "auto";
+module_param_named(simd, ina_sum_simd_param, charp, 0444);
+MODULE_PARM_DESC(simd, "vector registers for sums: auto, off, avx2 or neon");
+
+static DEFINE_STATIC_KEY_FALSE(ina_sum_simd_key);
+
+/* No pointers to the implementations: an indirect call costs more than this. */
+#define ina_sum_call(ctx, op, ...)					\
+	(INA_SIMD_BUILT && (ctx)->simd ? ina_simd_##op(__VA_ARGS__) :	\
+					 ina_scalar_##op(__VA_ARGS__))
+
+/**
+ * ina_sum_init() - choose the implementation by the parameter and the CPU
+ *
+ * Return: 0, -EINVAL for an unknown word, or -EOPNOTSUPP for an implementation
+ * that this machine or kernel cannot run.
+ */
+int ina_sum_init(void)
+{
+	const char *want = ina_sum_simd_param;
+	bool have = INA_SIMD_BUILT && ina_simd_present();
+
+	if (strcmp(want, "auto") && strcmp(want, "off") &&
+	    strcmp(want, "avx2") && strcmp(want, "neon")) {
+		pr_err("simd=%s: choose auto, off, avx2 or neon\n", want);
+		return -EINVAL;
+	}
+	if (!strcmp(want, "off")) {
+		have = false;
+	} else if (strcmp(want, "auto") &&
+		   !(have && !strcmp(want, INA_SIMD_NAME))) {
+		pr_err("simd=%s: this machine has %s; choose auto or off\n",
+		       want, have ? INA_SIMD_NAME : "no such instructions");
+		return -EOPNOTSUPP;
+	}
+	if (have)
+		static_branch_enable(&ina_sum_simd_key);
+	pr_info("sums: %s\n", have ? INA_SIMD_NAME : "integer only");
+	return 0;
+}
+
+/**
+ * ina_sum_begin_as() - ina_sum_begin() with or without vector registers
+ * @ctx: to be passed to the operations
+ * @simd: use them, if allowed here; the CPU has them
+ */
+void ina_sum_begin_as(struct ina_sum_ctx *ctx, bool simd)
+{
+	ctx->simd = INA_SIMD_BUILT && simd && may_use_simd();
+	if (ctx->simd)
+		ina_simd_begin(&ctx->state);
+}
+
+/**
+ * ina_sum_begin() - before a batch of operations
+ * @ctx: to be passed to the operations
+ *
+ * Context: process or softirq, bottom halves disabled. Until ina_sum_end()
+ * nothing may sleep or use the kernel's vector registers by itself.
+ */
+void ina_sum_begin(struct ina_sum_ctx *ctx)
+{
+	ina_sum_begin_as(ctx, static_branch_likely(&ina_sum_simd_key));
+}
+
+/**
+ * ina_sum_end() - after a batch of operations
+ * @ctx: what ina_sum_begin() filled in
+ */
+void ina_sum_end(struct ina_sum_ctx *ctx)
+{
+	if (ctx->simd)
+		ina_simd_end(&ctx->state);
+}
+
+/**
+ * ina_sum_store() - acc = src, a contribution or result
+ * @ctx: of ina_sum_begin()
+ * @type: of the elements
+ * @acc: sums, wide, aligned to 8 bytes
+ * @src: narrow elements, little-endian, any alignment
+ * @count: elements
+ *
+ * Return: INA_F_OVERFLOW if an element is too large for a fixed sum, infinite
+ * or not a number, INA_F_INEXACT if it lost bits below the unit.
+ */
+u16 ina_sum_store(const struct ina_sum_ctx *ctx,
+		  const struct ina_sum_type *type, void *acc, const void *src,
+		  unsigned int count)
+{
+	switch (type->dtype) {
+	case INA_DTYPE_BF16:
+		ina_sum_call(ctx, bf16_store, acc, src, count);
+		return 0;
+	case INA_DTYPE_FIXED:
+		return ina_sum_call(ctx, fixed_store, acc, src, type->exponent,
+				    count);
+	default:
+		return ina_sum_store_wide(ctx, type, acc, src, count);
+	}
+}
+
+/**
+ * ina_sum_store_wide() - acc = src, a partial sum
+ * @ctx: of ina_sum_begin()
+ * @type: of the elements
+ * @acc: sums, wide, aligned to 8 bytes
+ * @src: wide elements, little-endian, any alignment
+ * @count: elements
+ *
+ * Return: 0: what the partial sum has met is in the flags that came with it.
+ */
+u16 ina_sum_store_wide(const struct ina_sum_ctx *ctx,
+		       const struct ina_sum_type *type, void *acc,
+		       const void *src, unsigned int count)
+{
+	switch (type->dtype) {
+	case INA_DTYPE_FP32:
+	case INA_DTYPE_BF16:
+		/* No other NaN but the one gets into sums. */
+		ina_sum_call(ctx, f32_store, acc, src, count);
+		break;
+	default:
+		memcpy(acc, src, count * ina_sum_wide(type->dtype));
+	}
+	return 0;
+}
+
+/**
+ * ina_sum_add() - acc += src, a contribution
+ * @ctx: of ina_sum_begin()
+ * @type: of the elements
+ * @acc: sums, wide, aligned to 8 bytes
+ * @src: narrow elements, little-endian, any alignment
+ * @count: elements
+ *
+ * Return: INA_F_OVERFLOW if a sum of int32 or fixed was saturated, and what
+ * ina_sum_store() tells of @src.
+ */
+u16 ina_sum_add(const struct ina_sum_ctx *ctx, const struct ina_sum_type *type,
+		void *acc, const void *src, unsigned int count)
+{
+	switch (type->dtype) {
+	case INA_DTYPE_BF16:
+		ina_sum_call(ctx, bf16_add, acc, src, count);
+		return 0;
+	case INA_DTYPE_FIXED:
+		return ina_sum_call(ctx, fixed_add, acc, src, type->exponent,
+				    count);
+	default:
+		return ina_sum_add_wide(ctx, type, acc, src, count);
+	}
+}
+
+/* acc += src, both wide; dst as well if there is one, but not for fixed. */
+static u16 ina_sum_wide_to(const struct ina_sum_ctx *ctx, u8 dtype, void *acc,
+			   const void *src, void *dst, unsigned int count)
+{
+	switch (dtype) {
+	case INA_DTYPE_FP32:
+	case INA_DTYPE_BF16:
+		ina_sum_call(ctx, f32_add, acc, src, dst, count);
+		return 0;
+	case INA_DTYPE_FIXED:
+		return ina_sum_call(ctx, fixed_wide, acc, src, count);
+	default:
+		return ina_sum_call(ctx, s32_add, acc, src, dst, count);
+	}
+}
+
+/**
+ * ina_sum_add_wide() - acc += src, a partial sum
+ * @ctx: of ina_sum_begin()
+ * @type: of the elements
+ * @acc: sums, wide, aligned to 8 bytes
+ * @src: wide elements, little-endian, any alignment
+ * @count: elements
+ *
+ * Return: INA_F_OVERFLOW if a sum of int32 or fixed was saturated.
+ */
+u16 ina_sum_add_wide(const struct ina_sum_ctx *ctx,
+		     const struct ina_sum_type *type, void *acc,
+		     const void *src, unsigned int count)
+{
+	return ina_sum_wide_to(ctx, type->dtype, acc, src, NULL, count);
+}
+
+/**
+ * ina_sum_add_emit() - acc += src, and the sum to dst
+ * @ctx: of ina_sum_begin()
+ * @type: of the elements
+ * @acc: sums, wide, aligned to 8 bytes
+ * @src: the last contribution, little-endian, any alignment
+ * @dst: where the sums go, little-endian, any alignment
+ * @count: elements
+ * @how: INA_SUM_WIDE_IN if @src is a partial sum, INA_SUM_WIDE_OUT if @dst is
+ *	one and not a result
+ *
+ * One pass where narrow and wide are the same, two otherwise.
+ * Return: as ina_sum_add().
+ */
+u16 ina_sum_add_emit(const struct ina_sum_ctx *ctx,
+		     const struct ina_sum_type *type, void *acc,
+		     const void *src, void *dst, unsigned int count,
+		     unsigned int how)
+{
+	u16 flags;
+
+	if (type->dtype == INA_DTYPE_INT32 || type->dtype == INA_DTYPE_FP32)
+		return ina_sum_wide_to(ctx, type->dtype, acc, src, dst, count);
+	flags = how & INA_SUM_WIDE_IN ?
+		ina_sum_add_wide(ctx, type, acc, src, count) :
+		ina_sum_add(ctx, type, acc, src, count);
+	if (how & INA_SUM_WIDE_OUT)
+		ina_sum_emit_wide(ctx, type, dst, acc, count);
+	else
+		ina_sum_finish(ctx, type, dst, acc, count);
+	return flags;
+}
+
+/**
+ * ina_sum_emit_wide() - dst = acc, as a partial sum
+ * @ctx: of ina_sum_begin()
+ * @type: of the elements
+ * @dst: where the wide elements go, little-endian, any alignment
+ * @acc: sums, wide, aligned to 8 bytes
+ * @count: elements
+ */
+void ina_sum_emit_wide(const struct ina_sum_ctx *ctx,
+		       const struct ina_sum_type *type, void *dst,
+		       const void *acc, unsigned int count)
+{
+	memcpy(dst, acc, count * ina_sum_wide(type->dtype));
+}
+
+/**
+ * ina_sum_finish() - dst = acc, as a result
+ * @ctx: of ina_sum_begin()
+ * @type: of the elements
+ * @dst: where the narrow elements go, little-endian, any alignment
+ * @acc: sums, wide, aligned to 8 bytes
+ * @count: elements
+ *
+ * A result stored by ina_sum_store() and finished again is the same result.
+ */
+void ina_sum_finish(const struct ina_sum_ctx *ctx,
+		    const struct ina_sum_type *type, void *dst,
+		    const void *acc, unsigned int count)
+{
+	switch (type->dtype) {
+	case INA_DTYPE_BF16:
+		ina_sum_call(ctx, bf16_finish, dst, acc, count);
+		break;
+	case INA_DTYPE_FIXED:
+		ina_sum_call(ctx, fixed_finish, dst, acc, type->exponent,
+			     count);
+		break;
+	default:
+		ina_sum_emit_wide(ctx, type, dst, acc, count);
+	}
+}
