@@ -14,7 +14,7 @@
 
 #include <linux/types.h>
 
-#ifdef __BIG_ENDIAN
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "Workers' arrays are taken as little-endian"
 #endif
 

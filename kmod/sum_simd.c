@@ -30,8 +30,6 @@ typedef float __attribute__((vector_size(INA_VEC))) ina_vf32;
 typedef u64 __attribute__((vector_size(INA_VEC))) ina_v64;
 typedef s64 __attribute__((vector_size(INA_VEC))) ina_vs64;
 typedef double __attribute__((vector_size(INA_VEC))) ina_vf64;
-typedef u32 __attribute__((vector_size(INA_VEC / 2))) ina_h32;
-typedef s32 __attribute__((vector_size(INA_VEC / 2))) ina_hs32;
 typedef float __attribute__((vector_size(INA_VEC / 2))) ina_hf32;
 typedef u16 __attribute__((vector_size(INA_VEC / 2))) ina_h16;
 
@@ -237,15 +235,15 @@ void ina_simd_bf16_finish(void *dst, const u32 *acc, unsigned int count)
 	ina_simd_run(ina_simd_bf16_finish_step, &x, 4, 0, 2, count);
 }
 
-/* The 64-bit lanes of one half of a fragment's vector: sign-extended. */
-static __always_inline ina_vs64 ina_simd_half(ina_v32 a, unsigned int half)
+/* 2^exponent */
+static __always_inline double ina_simd_power(int exponent)
 {
 	union {
-		ina_v32 full;
-		ina_hs32 half[2];
-	} u = { .full = a };
+		u64 bits;
+		double value;
+	} power = { .bits = (u64)(1023 + exponent) << 52 };
 
-	return __builtin_convertvector(u.half[half], ina_vs64);
+	return power.value;
 }
 
 static __always_inline ina_v64 ina_simd_s64(ina_v64 a, ina_v64 b, ina_v32 *over)
@@ -257,55 +255,54 @@ static __always_inline ina_v64 ina_simd_s64(ina_v64 a, ina_v64 b, ina_v32 *over)
 	return (mask & ((ina_v64)((ina_vs64)a < 0) ^ S64_MAX)) | (~mask & sum);
 }
 
-/* As ina_scalar_fixed(): rounding in 32-bit lanes, the rest in 64-bit ones. */
-static __always_inline void ina_simd_fixed(struct ina_simd *x, ina_v64 value[2])
-{
-	ina_v32 a = INA_AT(const ina_v32, x->src), e = a >> 23 & 0xff;
-	ina_v32 none = (ina_v32)(e == 0), m, right, q, rest, over, zero = { 0 };
-	ina_vs32 shift = (ina_vs32)(e - none) - (INA_F32_BIAS + x->exponent);
-	ina_v64 sign, big;
-	unsigned int i;
+/*
+ * fp32 in units of 2^exponent. A double less than 2^51 plus this is rounded to
+ * an integer, which the low bits then are. So the upper half of 64 bits, and what
+ * is left; that the halves are exact, and of even numbers, makes it one rounding.
+ */
+#define INA_SIMD_ROUND		6755399441055744.0	/* 1.5 * 2^52 */
+#define INA_SIMD_ROUND_BITS	0x4338000000000000ULL
 
-	m = (a & INA_F32_FRACTION) | (~none & INA_F32_HIDDEN);
-	right = ina_simd_select((ina_v32)(shift < -INA_FIXED_SHIFT_ZERO),
-				zero + INA_FIXED_SHIFT_ZERO,
-				(ina_v32)(shift < 0) & (ina_v32)-shift);
-	q = m >> right;
-	rest = m - (q << right);
-	x->lost |= rest;
-	q -= (ina_v32)(2 * rest + (q & 1) > (zero + 1) << right);
-	over = (ina_v32)(shift >= INA_FIXED_SHIFT_MAX);
-	x->over |= over;
-	shift &= (ina_vs32)((shift > 0) & ~over);
-	for (i = 0; i < 2; i++) {
-		sign = (ina_v64)ina_simd_half((ina_v32)((ina_vs32)a >> 31), i);
-		big = (ina_v64)ina_simd_half(over, i);
-		value[i] = (ina_v64)ina_simd_half(q, i) <<
-			   (ina_v64)ina_simd_half((ina_v32)shift, i);
-		value[i] = (big & S64_MAX) | (~big & value[i]);
-		value[i] = (value[i] ^ sign) - sign;
-	}
+static __always_inline ina_v64 ina_simd_fixed(struct ina_simd *x,
+					      ina_hf32 src)
+{
+	ina_vf64 a = __builtin_convertvector(src, ina_vf64) *
+		     ina_simd_power(-x->exponent);
+	ina_vf64 high = a / 0x1p32 + INA_SIMD_ROUND, low;
+	ina_vf64 rest = a - (high - INA_SIMD_ROUND) * 0x1p32;
+	ina_v64 over, sign = (ina_v64)((ina_vs64)a < 0), value;
+
+	low = rest + INA_SIMD_ROUND;
+	value = ((ina_v64)high << 32) + ((ina_v64)low - INA_SIMD_ROUND_BITS);
+	/* Infinity and NaN, too. */
+	over = ~(ina_v64)((ina_vf64)((ina_v64)a & S64_MAX) < 0x1p63);
+	x->over |= (ina_v32)over;
+	x->lost |= (ina_v32)(~over & (ina_v64)(low - INA_SIMD_ROUND != rest));
+	return (over & ((sign ^ S64_MAX) - sign)) | (~over & value);
 }
 
 static __always_inline void ina_simd_fixed_store_step(struct ina_simd *x)
 {
-	ina_v64 value[2];
+	unsigned int i;
 
-	ina_simd_fixed(x, value);
-	INA_AT(ina_v64, x->acc) = value[0];
-	INA_AT(ina_v64, x->acc + INA_VEC) = value[1];
+	for (i = 0; i < 2; i++)
+		INA_AT(ina_v64, x->acc + i * INA_VEC) =
+			ina_simd_fixed(x, INA_AT(ina_hf32,
+						 x->src + i * INA_VEC / 2));
 }
 
 static __always_inline void ina_simd_fixed_step(struct ina_simd *x)
 {
-	ina_v64 value[2];
+	ina_v64 value;
 	unsigned int i;
 
-	ina_simd_fixed(x, value);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
+		value = ina_simd_fixed(x, INA_AT(ina_hf32,
+						 x->src + i * INA_VEC / 2));
 		INA_AT(ina_v64, x->acc + i * INA_VEC) =
 			ina_simd_s64(INA_AT(ina_v64, x->acc + i * INA_VEC),
-				     value[i], &x->over);
+				     value, &x->over);
+	}
 }
 
 static __always_inline void ina_simd_fixed_wide_step(struct ina_simd *x)
@@ -363,16 +360,12 @@ static __always_inline ina_hf32 ina_simd_f64(ina_v64 a, double unit)
 
 static __always_inline void ina_simd_fixed_finish_step(struct ina_simd *x)
 {
-	union {
-		u64 bits;
-		double value;
-	} unit = { .bits = (u64)(1023 + x->exponent) << 52 };
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
 		INA_AT(ina_hf32, x->dst + i * INA_VEC / 2) =
 			ina_simd_f64(INA_AT(ina_v64, x->acc + i * INA_VEC),
-				     unit.value);
+				     ina_simd_power(x->exponent));
 }
 
 void ina_simd_fixed_finish(void *dst, const s64 *acc, int exponent,

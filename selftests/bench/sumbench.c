@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nanoseconds to add a fragment of 256 elements, with the module's own code
+ * compiled for user space. Not in it: what the kernel takes to make vector
+ * registers usable, once for a batch of fragments.
+ *
+ * Four ways to reach contributions and slots: always the same one; 512 of each
+ * in turn; more than the caches hold, in turn; the same, but slots in random
+ * order. "b += a" is a plain loop over 32-bit integers that need not saturate, as
+ * the compiler makes it: about what memory allows.
+ *
+ * usage: sumbench [MEGABYTES of contributions, and at least as much of slots]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sum.h"
+
+#define COUNT	256
+#define REPEATS	7
+#define NS	60000000	/* of one measurement */
+
+enum { ADD, ADD_EMIT, ADD_WIDE, FINISH, PLAIN };
+
+static const struct row {
+	const char *name;
+	u8 dtype;
+	int op;
+} rows[] = {
+	{ "b += a", INA_DTYPE_INT32, PLAIN },
+	{ "int32 add", INA_DTYPE_INT32, ADD },
+	{ "int32 add, emit", INA_DTYPE_INT32, ADD_EMIT },
+	{ "fp32 add", INA_DTYPE_FP32, ADD },
+	{ "fp32 add, emit", INA_DTYPE_FP32, ADD_EMIT },
+	{ "bf16 add", INA_DTYPE_BF16, ADD },
+	{ "bf16 finish", INA_DTYPE_BF16, FINISH },
+	{ "fixed add", INA_DTYPE_FIXED, ADD },
+	{ "fixed add wide", INA_DTYPE_FIXED, ADD_WIDE },
+	{ "fixed finish", INA_DTYPE_FIXED, FINISH },
+};
+
+static const char * const ways[] = { "hot", "512", "memory", "scattered" };
+
+static u8 *contributions, *slots;
+static u32 *order;	/* of the slots */
+static unsigned int total;
+
+static u64 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+__attribute__((noinline, optimize("O3"), target_clones("avx2", "default")))
+static void plain(u32 *restrict b, const u32 *restrict a)
+{
+	for (int i = 0; i < COUNT; i++)
+		b[i] += a[i];
+}
+
+/* Small numbers, so that nothing saturates and nothing is denormal. */
+static void fill(u8 dtype)
+{
+	float value;
+	u32 bits;
+
+	for (size_t i = 0; i < (size_t)total * COUNT; i++) {
+		value = (rand() - RAND_MAX / 2) / (float)RAND_MAX;
+		memcpy(&bits, &value, sizeof(bits));
+		if (dtype == INA_DTYPE_INT32)
+			bits = (u32)(int)(value * 100);
+		if (dtype == INA_DTYPE_BF16)
+			memcpy(contributions + 2 * i, (u8 *)&bits + 2, 2);
+		else
+			memcpy(contributions + 4 * i, &bits, 4);
+	}
+	memset(slots, 0, (size_t)total * COUNT * ina_sum_wide(dtype));
+}
+
+static void one(const struct ina_sum_ctx *ctx, const struct row *row,
+		unsigned int from, unsigned int to)
+{
+	const struct ina_sum_type type = { row->dtype, -30 };
+	size_t in = COUNT * ina_sum_narrow(row->dtype);
+	size_t wide = COUNT * ina_sum_wide(row->dtype);
+	static u8 packet[COUNT * 8];
+	void *src = contributions + from * in, *acc = slots + to * wide;
+
+	switch (row->op) {
+	case PLAIN:
+		plain(acc, src);
+		break;
+	case ADD:
+		ina_sum_add(ctx, &type, acc, src, COUNT);
+		break;
+	case ADD_EMIT:
+		ina_sum_add_emit(ctx, &type, acc, src, packet, COUNT, 0);
+		break;
+	case ADD_WIDE:	/* half as many contributions, twice as large */
+		src = contributions + from / 2 * wide;
+		ina_sum_add_wide(ctx, &type, acc, src, COUNT);
+		break;
+	default:
+		ina_sum_finish(ctx, &type, packet, acc, COUNT);
+	}
+}
+
+static double measure(const struct row *row, unsigned int way, bool simd)
+{
+	unsigned int n = way == 0 ? 1 : way == 1 ? 512 : total, i = 0, k;
+	struct ina_sum_ctx ctx;
+	u64 start, end, done = 0;
+
+	ina_sum_begin_as(&ctx, simd);
+	start = now();
+	do {
+		for (k = 0; k < 512; k++, done++) {
+			one(&ctx, row, i, way == 3 ? order[i] : i);
+			i = i + 1 < n ? i + 1 : 0;
+		}
+		end = now();
+	} while (end - start < NS);
+	ina_sum_end(&ctx);
+	return (double)(end - start) / done;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const double *)a < *(const double *)b ? -1 : 1;
+}
+
+static void report(const struct row *row, bool simd)
+{
+	double ns[REPEATS];
+	unsigned int way, i;
+
+	printf("%-16s %-8s", row->name, row->op == PLAIN ? "compiler" :
+	       simd ? INA_SIMD_NAME : "integer");
+	for (way = 0; way < ARRAY_SIZE(ways); way++) {
+		for (i = 0; i < REPEATS; i++)
+			ns[i] = measure(row, way, simd);
+		qsort(ns, REPEATS, sizeof(ns[0]), compare);
+		printf(" %9.1f", ns[REPEATS / 2]);
+		fflush(stdout);
+	}
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	size_t bytes = (argc > 1 ? atol(argv[1]) : 256) << 20;
+	unsigned int i;
+	int dtype = -1;
+
+	total = bytes / (COUNT * 4);
+	contributions = aligned_alloc(64, bytes);
+	slots = aligned_alloc(64, 2 * bytes);
+	order = malloc(total * sizeof(*order));
+	if (!contributions || !slots || !order || total < 512)
+		return 1;
+	for (i = 0; i < total; i++) {
+		unsigned int j = rand() % (i + 1), was = order[j];
+
+		order[j] = i;
+		order[i] = was;
+	}
+	printf("%-25s", "ns per 256 elements");
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		printf(" %9s", ways[i]);
+	putchar('\n');
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].dtype != dtype)
+			fill(dtype = rows[i].dtype);
+		report(&rows[i], false);
+		if (rows[i].op != PLAIN && ina_simd_present())
+			report(&rows[i], true);
+	}
+	return 0;
+}
