@@ -27,32 +27,45 @@ static DEFINE_STATIC_KEY_FALSE(ina_sum_simd_key);
 					 ina_scalar_##op(__VA_ARGS__))
 
 /**
- * ina_sum_init() - choose the implementation by the parameter and the CPU
+ * ina_sum_choose() - what a word of the parameter simd means
+ * @want: the word
+ * @have: INA_SIMD_NAME can be used
  *
- * Return: 0, -EINVAL for an unknown word, or -EOPNOTSUPP for an implementation
- * that this machine or kernel cannot run.
+ * Return: 1 to use vector registers, 0 not to, -EINVAL for an unknown word,
+ * -EOPNOTSUPP for what cannot be used.
  */
-int ina_sum_init(void)
+int ina_sum_choose(const char *want, bool have)
 {
-	const char *want = ina_sum_simd_param;
-	bool have = INA_SIMD_BUILT && ina_simd_present();
-
-	if (strcmp(want, "auto") && strcmp(want, "off") &&
-	    strcmp(want, "avx2") && strcmp(want, "neon")) {
+	if (!strcmp(want, "auto"))
+		return have;
+	if (!strcmp(want, "off"))
+		return 0;
+	if (strcmp(want, "avx2") && strcmp(want, "neon")) {
 		pr_err("simd=%s: choose auto, off, avx2 or neon\n", want);
 		return -EINVAL;
 	}
-	if (!strcmp(want, "off")) {
-		have = false;
-	} else if (strcmp(want, "auto") &&
-		   !(have && !strcmp(want, INA_SIMD_NAME))) {
-		pr_err("simd=%s: this machine has %s; choose auto or off\n",
-		       want, have ? INA_SIMD_NAME : "no such instructions");
-		return -EOPNOTSUPP;
-	}
-	if (have)
+	if (have && !strcmp(want, INA_SIMD_NAME))
+		return 1;
+	pr_err("simd=%s: this machine has %s; choose auto or off\n", want,
+	       have ? INA_SIMD_NAME : "neither avx2 nor neon");
+	return -EOPNOTSUPP;
+}
+
+/**
+ * ina_sum_init() - choose by the parameter and the CPU
+ *
+ * Return: 0, or what ina_sum_choose() refuses with.
+ */
+int ina_sum_init(void)
+{
+	int use = ina_sum_choose(ina_sum_simd_param,
+				 INA_SIMD_BUILT && ina_simd_present());
+
+	if (use < 0)
+		return use;
+	if (use)
 		static_branch_enable(&ina_sum_simd_key);
-	pr_info("sums: %s\n", have ? INA_SIMD_NAME : "integer only");
+	pr_info("sums: %s\n", use ? INA_SIMD_NAME : "integer only");
 	return 0;
 }
 

@@ -81,6 +81,7 @@ static inline unsigned int ina_sum_wide(u8 dtype)
 	return dtype == INA_DTYPE_FIXED ? 8 : 4;
 }
 
+int ina_sum_choose(const char *want, bool have);
 int ina_sum_init(void);
 void ina_sum_begin(struct ina_sum_ctx *ctx);
 void ina_sum_begin_as(struct ina_sum_ctx *ctx, bool simd);

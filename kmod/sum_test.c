@@ -343,6 +343,20 @@ static void sum_test_need_simd(struct kunit *test)
 		kunit_skip(test, "the CPU has no " INA_SIMD_NAME);
 }
 
+static void choose__words(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ina_sum_choose("auto", true), 1);
+	KUNIT_EXPECT_EQ(test, ina_sum_choose("auto", false), 0);
+	KUNIT_EXPECT_EQ(test, ina_sum_choose("off", true), 0);
+	KUNIT_EXPECT_EQ(test, ina_sum_choose(INA_SIMD_NAME, true), 1);
+	KUNIT_EXPECT_EQ(test, ina_sum_choose(INA_SIMD_NAME, false),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, ina_sum_choose("avx2", true) +
+			ina_sum_choose("neon", true), 1 - EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, ina_sum_choose("sse", true), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ina_sum_choose("", true), -EINVAL);
+}
+
 static void begin__hostile(struct kunit *test)
 {
 	struct sum_test *t = test->priv;
@@ -534,6 +548,7 @@ static int sum_test_init(struct kunit *test)
 }
 
 static struct kunit_case sum_test_cases[] = {
+	KUNIT_CASE(choose__words),
 	KUNIT_CASE(begin__hostile),
 	KUNIT_CASE(scalar__edges),
 	KUNIT_CASE(scalar__exact),
