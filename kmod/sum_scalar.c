@@ -75,11 +75,14 @@ static __always_inline u32 ina_scalar_f32(u32 a, u32 b)
 
 	if (unlikely(ea == 0xff))
 		return ina_scalar_f32_special(big, small);
-	/* Denormals have no leading one and the exponent 1. */
-	ma |= ea ? INA_F32_HIDDEN : 0;
-	mb |= eb ? INA_F32_HIDDEN : 0;
-	ea += !ea;
-	eb += !eb;
+	if (likely(eb)) {
+		ma |= INA_F32_HIDDEN;
+		mb |= INA_F32_HIDDEN;
+	} else {	/* denormals: no leading one and the exponent 1 */
+		ma |= ea ? INA_F32_HIDDEN : 0;
+		ea += !ea;
+		eb = 1;
+	}
 	mb = mb << 32 >> min(ea - eb, 32U);
 	ma = (a ^ b) >> 31 ? (ma << 32) - mb : (ma << 32) + mb;
 	if (unlikely(!ma))
