@@ -6,8 +6,8 @@
  * that another file could inline. Rounding is that of the control register,
  * which ina_simd_begin() has set.
  *
- * A step takes one vector of fp32 or s32 elements. What is left of a fragment
- * goes through a copy padded with zeros, which set no flag.
+ * A step takes as many elements as fill a vector of sums. What is left of a
+ * fragment goes through a copy padded with zeros, which set no flag.
  */
 #include <linux/compiler.h>
 #include <linux/limits.h>
@@ -21,7 +21,6 @@
 #else
 #define INA_VEC		16
 #endif
-#define INA_LANES	(INA_VEC / 4)
 
 /* Vectors in registers; those of half the size are widened. */
 typedef u32 __attribute__((vector_size(INA_VEC))) ina_v32;
@@ -67,7 +66,7 @@ static __always_inline u16 ina_simd_flags(const struct ina_simd *x)
 	u16 flags = 0;
 	unsigned int i;
 
-	for (i = 0; i < INA_LANES; i++)
+	for (i = 0; i < INA_VEC / 4; i++)
 		flags |= (over[i] >> 31 ? INA_F_OVERFLOW : 0) |
 			 (lost[i] ? INA_F_INEXACT : 0);
 	return flags;
@@ -79,14 +78,15 @@ static __always_inline u16 ina_simd_run(ina_simd_step step, struct ina_simd *x,
 					unsigned int dst, unsigned int count)
 {
 	/* Where the kernel clears variables, not this one every time. */
-	u8 tail[3][INA_LANES * 8] __aligned(INA_VEC) __uninitialized;
+	u8 tail[3][INA_VEC] __aligned(INA_VEC) __uninitialized;
+	const unsigned int lanes = INA_VEC / acc;
 	void *last_acc, *last_dst;
 
-	for (; count >= INA_LANES; count -= INA_LANES) {
+	for (; count >= lanes; count -= lanes) {
 		step(x);
-		x->acc += INA_LANES * acc;
-		x->src += INA_LANES * src;
-		x->dst += INA_LANES * dst;
+		x->acc += lanes * acc;
+		x->src += lanes * src;
+		x->dst += lanes * dst;
 	}
 	if (!count)
 		return ina_simd_flags(x);
@@ -107,6 +107,25 @@ static __always_inline u16 ina_simd_run(ina_simd_step step, struct ina_simd *x,
 	return ina_simd_flags(x);
 }
 
+/* Is the highest bit of any lane set? Where that takes long to tell: yes. */
+static __always_inline bool ina_simd_any32(ina_v32 a)
+{
+#ifdef __AVX2__
+	return !__builtin_ia32_vtestzps256((ina_vf32)a, (ina_vf32)a);
+#else
+	return true;
+#endif
+}
+
+static __always_inline bool ina_simd_any64(ina_v64 a)
+{
+#ifdef __AVX2__
+	return !__builtin_ia32_vtestzpd256((ina_vf64)a, (ina_vf64)a);
+#else
+	return true;
+#endif
+}
+
 static __always_inline ina_v32 ina_simd_select(ina_v32 mask, ina_v32 yes,
 					       ina_v32 no)
 {
@@ -117,6 +136,8 @@ static __always_inline ina_v32 ina_simd_s32(ina_v32 a, ina_v32 b, ina_v32 *over)
 {
 	ina_v32 sum = a + b, out = (a ^ sum) & (b ^ sum);
 
+	if (likely(!ina_simd_any32(out)))
+		return sum;
 	*over |= out;
 	return ina_simd_select((ina_v32)((ina_vs32)out < 0),
 			       (ina_v32)((ina_vs32)a >> 31) ^ S32_MAX, sum);
@@ -251,6 +272,8 @@ static __always_inline ina_v64 ina_simd_s64(ina_v64 a, ina_v64 b, ina_v32 *over)
 	ina_v64 sum = a + b, out = (a ^ sum) & (b ^ sum);
 	ina_v64 mask = (ina_v64)((ina_vs64)out < 0);
 
+	if (likely(!ina_simd_any64(out)))
+		return sum;
 	*over |= (ina_v32)mask;
 	return (mask & ((ina_v64)((ina_vs64)a < 0) ^ S64_MAX)) | (~mask & sum);
 }
@@ -263,57 +286,45 @@ static __always_inline ina_v64 ina_simd_s64(ina_v64 a, ina_v64 b, ina_v32 *over)
 #define INA_SIMD_ROUND		6755399441055744.0	/* 1.5 * 2^52 */
 #define INA_SIMD_ROUND_BITS	0x4338000000000000ULL
 
-static __always_inline ina_v64 ina_simd_fixed(struct ina_simd *x,
-					      ina_hf32 src)
+static __always_inline ina_v64 ina_simd_fixed(struct ina_simd *x)
 {
-	ina_vf64 a = __builtin_convertvector(src, ina_vf64) *
+	ina_vf64 a = __builtin_convertvector(INA_AT(ina_hf32, x->src), ina_vf64) *
 		     ina_simd_power(-x->exponent);
-	ina_vf64 high = a / 0x1p32 + INA_SIMD_ROUND, low;
+	ina_vf64 high = a / 0x1p32 + INA_SIMD_ROUND;
 	ina_vf64 rest = a - (high - INA_SIMD_ROUND) * 0x1p32;
-	ina_v64 over, sign = (ina_v64)((ina_vs64)a < 0), value;
-
-	low = rest + INA_SIMD_ROUND;
-	value = ((ina_v64)high << 32) + ((ina_v64)low - INA_SIMD_ROUND_BITS);
+	ina_vf64 low = rest + INA_SIMD_ROUND;
+	ina_v64 value = ((ina_v64)high << 32) +
+			((ina_v64)low - INA_SIMD_ROUND_BITS);
+	ina_v64 lost = (ina_v64)(low - INA_SIMD_ROUND != rest), sign;
 	/* Infinity and NaN, too. */
-	over = ~(ina_v64)((ina_vf64)((ina_v64)a & S64_MAX) < 0x1p63);
-	x->over |= (ina_v32)over;
-	x->lost |= (ina_v32)(~over & (ina_v64)(low - INA_SIMD_ROUND != rest));
-	return (over & ((sign ^ S64_MAX) - sign)) | (~over & value);
+	ina_v64 over = ~(ina_v64)((ina_vf64)((ina_v64)a & S64_MAX) < 0x1p63);
+
+	if (unlikely(ina_simd_any64(over))) {
+		x->over |= (ina_v32)over;
+		lost &= ~over;
+		sign = (ina_v64)((ina_vs64)a < 0);
+		value = (over & ((sign ^ S64_MAX) - sign)) | (~over & value);
+	}
+	x->lost |= (ina_v32)lost;
+	return value;
 }
 
 static __always_inline void ina_simd_fixed_store_step(struct ina_simd *x)
 {
-	unsigned int i;
-
-	for (i = 0; i < 2; i++)
-		INA_AT(ina_v64, x->acc + i * INA_VEC) =
-			ina_simd_fixed(x, INA_AT(ina_hf32,
-						 x->src + i * INA_VEC / 2));
+	INA_AT(ina_v64, x->acc) = ina_simd_fixed(x);
 }
 
 static __always_inline void ina_simd_fixed_step(struct ina_simd *x)
 {
-	ina_v64 value;
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		value = ina_simd_fixed(x, INA_AT(ina_hf32,
-						 x->src + i * INA_VEC / 2));
-		INA_AT(ina_v64, x->acc + i * INA_VEC) =
-			ina_simd_s64(INA_AT(ina_v64, x->acc + i * INA_VEC),
-				     value, &x->over);
-	}
+	INA_AT(ina_v64, x->acc) = ina_simd_s64(INA_AT(ina_v64, x->acc),
+					       ina_simd_fixed(x), &x->over);
 }
 
 static __always_inline void ina_simd_fixed_wide_step(struct ina_simd *x)
 {
-	unsigned int i;
-
-	for (i = 0; i < 2; i++)
-		INA_AT(ina_v64, x->acc + i * INA_VEC) =
-			ina_simd_s64(INA_AT(ina_v64, x->acc + i * INA_VEC),
-				     INA_AT(ina_v64, x->src + i * INA_VEC),
-				     &x->over);
+	INA_AT(ina_v64, x->acc) = ina_simd_s64(INA_AT(ina_v64, x->acc),
+					       INA_AT(ina_v64, x->src),
+					       &x->over);
 }
 
 u16 ina_simd_fixed_store(s64 *acc, const void *src, int exponent,
@@ -360,12 +371,8 @@ static __always_inline ina_hf32 ina_simd_f64(ina_v64 a, double unit)
 
 static __always_inline void ina_simd_fixed_finish_step(struct ina_simd *x)
 {
-	unsigned int i;
-
-	for (i = 0; i < 2; i++)
-		INA_AT(ina_hf32, x->dst + i * INA_VEC / 2) =
-			ina_simd_f64(INA_AT(ina_v64, x->acc + i * INA_VEC),
-				     ina_simd_power(x->exponent));
+	INA_AT(ina_hf32, x->dst) = ina_simd_f64(INA_AT(ina_v64, x->acc),
+						ina_simd_power(x->exponent));
 }
 
 void ina_simd_fixed_finish(void *dst, const s64 *acc, int exponent,

@@ -37,8 +37,8 @@ static const struct row {
 	{ "bf16 add", INA_DTYPE_BF16, ADD },
 	{ "bf16 finish", INA_DTYPE_BF16, FINISH },
 	{ "fixed add", INA_DTYPE_FIXED, ADD },
-	{ "fixed add wide", INA_DTYPE_FIXED, ADD_WIDE },
 	{ "fixed finish", INA_DTYPE_FIXED, FINISH },
+	{ "fixed add wide", INA_DTYPE_FIXED, ADD_WIDE },
 };
 
 static const char * const ways[] = { "hot", "512", "memory", "scattered" };
@@ -63,22 +63,24 @@ static void plain(u32 *restrict b, const u32 *restrict a)
 }
 
 /* Small numbers, so that nothing saturates and nothing is denormal. */
-static void fill(u8 dtype)
+static void fill(const struct row *row)
 {
-	float value;
-	u32 bits;
+	unsigned int size = row->op == ADD_WIDE ? ina_sum_wide(row->dtype) :
+						  ina_sum_narrow(row->dtype);
+	size_t i;
 
-	for (size_t i = 0; i < (size_t)total * COUNT; i++) {
-		value = (rand() - RAND_MAX / 2) / (float)RAND_MAX;
-		memcpy(&bits, &value, sizeof(bits));
-		if (dtype == INA_DTYPE_INT32)
-			bits = (u32)(int)(value * 100);
-		if (dtype == INA_DTYPE_BF16)
-			memcpy(contributions + 2 * i, (u8 *)&bits + 2, 2);
-		else
-			memcpy(contributions + 4 * i, &bits, 4);
+	for (i = 0; i < (size_t)total * COUNT * 4 / size; i++) {
+		float value = (rand() - RAND_MAX / 2) / (float)RAND_MAX;
+		s64 bits = 0;
+
+		memcpy(&bits, &value, sizeof(value));
+		if (size == 8 || row->dtype == INA_DTYPE_INT32)
+			bits = value * 100;
+		if (row->dtype == INA_DTYPE_BF16)
+			bits >>= 16;
+		memcpy(contributions + i * size, &bits, size);
 	}
-	memset(slots, 0, (size_t)total * COUNT * ina_sum_wide(dtype));
+	memset(slots, 0, (size_t)total * COUNT * ina_sum_wide(row->dtype));
 }
 
 static void one(const struct ina_sum_ctx *ctx, const struct row *row,
@@ -150,7 +152,6 @@ int main(int argc, char **argv)
 {
 	size_t bytes = (argc > 1 ? atol(argv[1]) : 256) << 20;
 	unsigned int i;
-	int dtype = -1;
 
 	total = bytes / (COUNT * 4);
 	contributions = aligned_alloc(64, bytes);
@@ -169,8 +170,8 @@ int main(int argc, char **argv)
 		printf(" %9s", ways[i]);
 	putchar('\n');
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (rows[i].dtype != dtype)
-			fill(dtype = rows[i].dtype);
+		if (rows[i].op != FINISH)	/* what the row before summed */
+			fill(&rows[i]);
 		report(&rows[i], false);
 		if (rows[i].op != PLAIN && ina_simd_present())
 			report(&rows[i], true);
