@@ -105,7 +105,7 @@ static void ina_worker_describe(struct ina_worker *worker,
 	attach->fragment = config->fragment;
 	attach->depth = config->depth;
 	attach->capacity = config->capacity;
-	attach->elem_size = sizeof(s32);
+	attach->elem_size = ina_sum_narrow(config->dtype);
 	attach->on_loss = config->on_loss;
 	attach->stride = worker->node->stride;
 	attach->ctl_size = worker->ctl_page.size;
@@ -146,7 +146,7 @@ struct ina_worker *ina_worker_attach(struct ina_net *inet,
 	err = -EBUSY;
 	if (READ_ONCE(node->attached) == node->nworkers)
 		goto fail;
-	fresh = !node->sums.addr;
+	fresh = !node->slots.addr;
 	err = ina_node_alloc(node);
 	if (err)
 		goto fail;

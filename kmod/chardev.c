@@ -178,7 +178,8 @@ static const struct ina_region *ina_chardev_area(struct ina_worker *worker,
 {
 	if (offset >= INA_MMAP_RESULT) {
 		*start = INA_MMAP_RESULT;
-		return &worker->node->sums;
+		return worker->node->results.addr ? &worker->node->results :
+						    &worker->node->sums;
 	}
 	if (offset >= INA_MMAP_CONTRIB) {
 		*start = INA_MMAP_CONTRIB;

@@ -43,8 +43,8 @@ static int epoch_test_add(struct ina_node *node, u64 round, u32 frag, u16 who,
 		.contributor = who, .workers = 3, .token = who + 1,
 	};
 
-	return ina_round_contribute(node, &part, frag, EPOCH_TEST_LENGTH, src,
-				    &from);
+	return ina_round_contribute(node, &ina_test_ctx, &part, frag,
+				    EPOCH_TEST_LENGTH, src, &from);
 }
 
 /* All children contribute the first @frags fragments. */
@@ -183,7 +183,7 @@ static void inner__result_stays(struct kunit *test)
 	id = ina_node_slot_id(node, 0, 1);
 	KUNIT_EXPECT_EQ(test, epoch_test_add(node, 0, 1, 0, node->era),
 			INA_STAT_DROP_DUPLICATE);
-	KUNIT_EXPECT_EQ(test, ina_node_sums(node, id)[0], 6);
+	KUNIT_EXPECT_EQ(test, *(s32 *)ina_node_sums(node, id), 6);
 }
 
 /* Who has heard the epoch is sent what it lacks of final rounds. */

@@ -47,7 +47,7 @@ void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 	for (i = 0; i < node->nworkers; i++) {
 		if (!node->workers[i])
 			continue;
-		ina_worker_round_end(node->workers[i], entry, false);
+		ina_worker_round_end(node->workers[i], entry, 0);
 		ina_worker_skip(node->workers[i], false);
 	}
 	ina_round_advance(node);

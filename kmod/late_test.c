@@ -34,8 +34,8 @@ static int late_test_add_to(struct ina_node *node, u64 round, u32 frag, u16 who)
 		.contributor = who, .workers = 3, .token = who + 1,
 	};
 
-	return ina_round_contribute(node, &part, frag, LATE_TEST_LENGTH, src,
-				    &from);
+	return ina_round_contribute(node, &ina_test_ctx, &part, frag,
+				    LATE_TEST_LENGTH, src, &from);
 }
 
 static int late_test_add(struct ina_node *node, u32 frag, u16 who)

@@ -183,7 +183,8 @@ static u32 ina_member_refusal(const struct ina_node *node,
 {
 	if (be64_to_cpu(join->hash) != node->job->hash)
 		return INA_REASON_HASH;
-	if (be16_to_cpu(join->mtu) < ina_tx_size(node))
+	if (be16_to_cpu(join->mtu) <
+	    ina_tx_size(node, be32_to_cpu(join->workers) > 1))
 		return INA_REASON_MTU;
 	return 0;
 }

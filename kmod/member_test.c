@@ -76,8 +76,8 @@ static void member_test_complete(struct kunit *test, struct ina_node *node,
 			.tag = { .era = node->era, .round = round },
 			.contributor = i, .workers = 3, .token = i + 1,
 		};
-		err |= ina_round_contribute(node, &part, 0, INA_TEST_FRAGMENT,
-					    src, &from);
+		err |= ina_round_contribute(node, &ina_test_ctx, &part, 0,
+					    INA_TEST_FRAGMENT, src, &from);
 	}
 	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_TRUE(test, node->rounds[round % INA_TEST_DEPTH].complete);
@@ -233,11 +233,11 @@ static void rx_join__mtu(struct kunit *test)
 	struct ina_join_hdr join = ina_test_join_hdr(node, 55, 1, 3, 17);
 	struct ina_child *child = &node->children[0];
 
-	join.mtu = cpu_to_be16(ina_tx_size(node) - 1);
+	join.mtu = cpu_to_be16(ina_tx_size(node, true) - 1);
 	ina_test_join(node, 0, &join);
 	KUNIT_EXPECT_EQ(test, child->refused, INA_REASON_MTU);
 	KUNIT_EXPECT_EQ(test, child->workers, 0);
-	join.mtu = cpu_to_be16(ina_tx_size(node));
+	join.mtu = cpu_to_be16(ina_tx_size(node, true));
 	join.instance = cpu_to_be64(56);
 	ina_test_join(node, 0, &join);
 	KUNIT_EXPECT_EQ(test, child->refused, 0);

@@ -159,6 +159,21 @@ u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren)
 }
 
 /**
+ * ina_node_sums_size() - memory of the sums
+ * @node: the node
+ * @nchildren: children it has or is to have
+ *
+ * Return: bytes; 0 if nothing is added here and there are results besides.
+ */
+u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren)
+{
+	if (ina_node_results_size(node) && !node->root && !nchildren &&
+	    node->nworkers == 1)
+		return 0;
+	return (u64)node->sum_stride * node->job->config.depth;
+}
+
+/**
  * ina_node_memory() - bytes a node needs, without its workers' contributions
  * @node: the node
  *
@@ -166,7 +181,8 @@ u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren)
  */
 u64 ina_node_memory(const struct ina_node *node)
 {
-	return (u64)node->stride * node->job->config.depth +
+	return ina_node_sums_size(node, node->nchildren) +
+	       ina_node_results_size(node) +
 	       PAGE_ALIGN((u64)ina_node_slots(node) * node->slot_size) +
 	       PAGE_ALIGN(ina_node_hops_size(node, node->nchildren));
 }
@@ -179,6 +195,7 @@ void ina_node_unalloc(struct ina_node *node)
 {
 	WRITE_ONCE(node->usable, false);
 	ina_region_free(&node->sums);
+	ina_region_free(&node->results);
 	ina_region_free(&node->hops);
 	ina_region_free(&node->slots);
 }
@@ -199,7 +216,7 @@ void ina_node_spread(struct ina_node *node)
 }
 
 /**
- * ina_node_alloc() - allocate sums, slots and hops
+ * ina_node_alloc() - allocate sums, results, slots and hops
  * @node: the node; may have them already
  *
  * Charged to the caller: the operator for a pure aggregator, the first worker
@@ -208,11 +225,10 @@ void ina_node_spread(struct ina_node *node)
  */
 int ina_node_alloc(struct ina_node *node)
 {
-	const struct ina_job_config *config = &node->job->config;
 	u32 i;
 	int err;
 
-	if (node->sums.addr)
+	if (node->slots.addr)
 		return 0;
 	err = ina_region_alloc(&node->slots, node->job,
 			       (u64)ina_node_slots(node) * node->slot_size);
@@ -222,8 +238,15 @@ int ina_node_alloc(struct ina_node *node)
 			       ina_node_hops_size(node, node->nchildren));
 	if (err)
 		goto free;
-	err = ina_region_alloc(&node->sums, node->job,
-			       (u64)node->stride * config->depth);
+	if (ina_node_results_size(node))
+		err = ina_region_alloc(&node->results, node->job,
+				       ina_node_results_size(node));
+	if (err)
+		goto free;
+	if (ina_node_sums_size(node, node->nchildren))
+		err = ina_region_alloc(&node->sums, node->job,
+				       ina_node_sums_size(node,
+							  node->nchildren));
 	if (err)
 		goto free;
 	for (i = 0; i < ina_node_slots(node); i++) {
@@ -235,6 +258,7 @@ int ina_node_alloc(struct ina_node *node)
 	smp_store_release(&node->usable, true);
 	return 0;
 free:
+	ina_region_free(&node->results);
 	ina_region_free(&node->hops);
 	ina_region_free(&node->slots);
 	return err;
@@ -346,7 +370,11 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	node->index = INA_INDEX_NONE;
 	node->era = 1;	/* 0: never used */
 	node->frags = ina_wire_frags(config->capacity, config->fragment);
-	node->stride = PAGE_ALIGN((size_t)config->capacity * sizeof(s32));
+	node->type.dtype = config->dtype;
+	node->stride = PAGE_ALIGN((size_t)config->capacity *
+				  ina_sum_narrow(config->dtype));
+	node->sum_stride = PAGE_ALIGN((size_t)config->capacity *
+				      ina_sum_wide(config->dtype));
 	node->slot_size = ina_node_slot_size(node->contributors);
 	do {
 		node->instance = get_random_u64();
@@ -361,9 +389,10 @@ static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 	return ipv6_chk_addr(net, addr, NULL, 0);
 }
 
-/* Own address, and does a fragment fit the path to @peer? */
+/* Own address, and does a fragment fit the path to @peer, wide or narrow? */
 static int ina_node_check_path(struct ina_node *node,
-			       const struct in6_addr *peer, unsigned int *mtu,
+			       const struct in6_addr *peer, bool wide,
+			       unsigned int *mtu,
 			       struct netlink_ext_ack *extack)
 {
 	if (ipv6_addr_v4mapped(peer) != ipv6_addr_v4mapped(&node->local) &&
@@ -377,7 +406,7 @@ static int ina_node_check_path(struct ina_node *node,
 			       "No route to a peer: check addresses and routes");
 		return -EHOSTUNREACH;
 	}
-	if (*mtu < ina_tx_size(node)) {
+	if (*mtu < ina_tx_size(node, wide)) {
 		NL_SET_ERR_MSG(extack,
 			       "A fragment does not fit the path MTU: add the job with a smaller fragment");
 		return -EMSGSIZE;
@@ -408,12 +437,15 @@ int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 			       "The local address is not configured here: add it to a device first");
 		return -EADDRNOTAVAIL;
 	}
+	/* What a single worker gives stays as it is. */
 	if (!node->root)
-		err = ina_node_check_path(node, &tree->parent, &path, extack);
+		err = ina_node_check_path(node, &tree->parent,
+					  tree->nchildren + tree->nworkers > 1,
+					  &path, extack);
 	self = !node->root && ipv6_addr_equal(&node->local, &tree->parent);
 	for (i = 0; i < tree->nchildren && !err; i++) {
-		err = ina_node_check_path(node, &tree->children[i], &ignored,
-					  extack);
+		err = ina_node_check_path(node, &tree->children[i], false,
+					  &ignored, extack);
 		self |= ipv6_addr_equal(&node->local, &tree->children[i]);
 	}
 	if (err)

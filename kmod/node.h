@@ -207,10 +207,15 @@ struct ina_tx {
  * @contributors: children + local workers, the bits of a slot
  * @instance: random number of this incarnation
  * @mtu: of the path to the parent, 0 at the root
- * @sums: elements: depth arrays of @stride bytes; the workers' results
+ * @type: of the elements
+ * @sums: wide elements: depth arrays of @sum_stride bytes; none where the only
+ *	contributor is a worker whose elements are not converted here
+ * @results: narrow elements: depth arrays of @stride bytes, if local workers
+ *	could not read them in @sums
  * @slots: depth * @frags slots of @slot_size bytes
  * @hops: memory of the hops
- * @stride: bytes of one round's elements
+ * @stride: bytes of one round's narrow elements
+ * @sum_stride: bytes of one round's wide elements
  * @frags: fragments of a full round
  * @slot_size: bytes of one slot
  * @tx: the sender
@@ -275,10 +280,13 @@ struct ina_node {
 	u16 contributors;
 	u64 instance;
 	u16 mtu;
+	struct ina_sum_type type;
 	struct ina_region sums;
+	struct ina_region results;
 	struct ina_region slots;
 	struct ina_region hops;
 	size_t stride;
+	size_t sum_stride;
 	u32 frags;
 	u32 slot_size;
 	struct ina_tx tx;
@@ -355,6 +363,7 @@ int ina_node_alloc(struct ina_node *node);
 void ina_node_unalloc(struct ina_node *node);
 u64 ina_node_memory(const struct ina_node *node);
 u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren);
+u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren);
 u32 ina_node_slot_size(u16 contributors);
 void ina_node_spread(struct ina_node *node);
 int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
@@ -385,11 +394,49 @@ static inline struct ina_slot *ina_node_slot(const struct ina_node *node,
 	return node->slots.addr + (size_t)id * node->slot_size;
 }
 
-static inline s32 *ina_node_sums(const struct ina_node *node, u32 id)
+/* Bytes of an element of a packet. */
+static inline unsigned int ina_node_elem(const struct ina_node *node, bool wide)
 {
-	return node->sums.addr + (size_t)(id / node->frags) * node->stride +
+	return wide ? ina_sum_wide(node->type.dtype) :
+		      ina_sum_narrow(node->type.dtype);
+}
+
+/* Where partial sums are. */
+static inline void *ina_node_sums(const struct ina_node *node, u32 id)
+{
+	return node->sums.addr + (size_t)(id / node->frags) * node->sum_stride +
 	       (size_t)(id % node->frags) * node->job->config.fragment *
-	       sizeof(s32);
+	       ina_sum_wide(node->type.dtype);
+}
+
+/* Where results are: in the place of the sums, unless workers read them. */
+static inline void *ina_node_results(const struct ina_node *node, u32 id)
+{
+	if (!node->results.addr)
+		return ina_node_sums(node, id);
+	return node->results.addr + (size_t)(id / node->frags) * node->stride +
+	       (size_t)(id % node->frags) * node->job->config.fragment *
+	       ina_sum_narrow(node->type.dtype);
+}
+
+static inline struct ina_sums ina_node_elements(const struct ina_node *node,
+						u32 id, unsigned int count)
+{
+	return (struct ina_sums){
+		.type = &node->type,
+		.acc = ina_node_sums(node, id),
+		.result = ina_node_results(node, id),
+		.count = count,
+		.root = node->root,
+	};
+}
+
+/* Bytes of the results if they need memory of their own. */
+static inline u64 ina_node_results_size(const struct ina_node *node)
+{
+	if (!node->nworkers || ina_sum_is_same(node->type.dtype))
+		return 0;
+	return (u64)node->stride * node->job->config.depth;
 }
 
 #endif /* _INA_NODE_H */

@@ -142,12 +142,12 @@ bool ina_worker_settled(const struct ina_worker *worker, u64 below, u64 base,
  * ina_worker_round_end() - a round of the node is complete or failed
  * @worker: one that may wait for it
  * @round: the round
- * @overflow: elements were saturated
+ * @flags: INA_F_OVERFLOW, INA_F_INEXACT of its elements
  *
  * Context: any, the node's lock is held; the caller moves the window.
  */
 void ina_worker_round_end(struct ina_worker *worker,
-			  const struct ina_round *round, bool overflow)
+			  const struct ina_round *round, u16 flags)
 {
 	struct ina_ctl_round *c = ina_worker_round(worker, round->tag.round);
 
@@ -164,7 +164,8 @@ void ina_worker_round_end(struct ina_worker *worker,
 		c->worker = round->blame.worker;
 		c->last = round->blame.last;
 	} else {
-		c->error = overflow ? -EOVERFLOW : 0;
+		c->error = flags & INA_F_OVERFLOW ? -EOVERFLOW : 0;
+		c->flags = flags & INA_F_INEXACT ? INA_ROUND_INEXACT : 0;
 		c->workers = round->members;
 		BUILD_BUG_ON(sizeof(worker->ctl->ranks[0]) !=
 			     sizeof(round->ranks.bits));
@@ -198,7 +199,7 @@ void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 			continue;
 		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
 		ina_event_round_failed(node, *round, blame);
-		ina_worker_round_end(worker, &gone, false);
+		ina_worker_round_end(worker, &gone, 0);
 	}
 }
 
@@ -339,6 +340,7 @@ void ina_worker_show(struct ina_worker *worker, u64 round, u32 length)
 	smp_wmb();
 	c->round = round;
 	c->error = 0;
+	c->flags = 0;
 	c->reason = 0;
 	c->length = length;
 	c->workers = 0;

@@ -84,14 +84,17 @@ u32 ina_round_held(const struct ina_round *round)
 }
 
 /**
- * ina_round_overflow() - was an element saturated
+ * ina_round_flags() - was an element saturated, or has one lost bits
  * @round: the round
  *
- * Return: true if so.
+ * Return: INA_F_OVERFLOW, INA_F_INEXACT.
  */
-bool ina_round_overflow(const struct ina_round *round)
+u16 ina_round_flags(const struct ina_round *round)
 {
-	return atomic64_read(&round->progress) & INA_PROGRESS_OVERFLOW;
+	u64 progress = atomic64_read(&round->progress);
+
+	return (progress & INA_PROGRESS_OVERFLOW ? INA_F_OVERFLOW : 0) |
+	       (progress & INA_PROGRESS_INEXACT ? INA_F_INEXACT : 0);
 }
 
 /* Is the entry another round's, or has it failed? */
@@ -233,7 +236,7 @@ static int ina_round_enter(struct ina_node *node, const struct ina_tag *tag,
 static void ina_round_complete(struct ina_node *node, const struct ina_tag *tag)
 {
 	struct ina_round *entry = ina_round_entry(node, tag->round);
-	bool overflow;
+	u16 flags;
 	int i;
 
 	spin_lock_bh(&node->lock);
@@ -243,15 +246,17 @@ static void ina_round_complete(struct ina_node *node, const struct ina_tag *tag)
 	entry->started = jiffies;
 	ina_arrival_settle(node, tag->round);
 	trace_ina_round_end(node, tag->round, 0);
-	overflow = ina_round_overflow(entry);
+	flags = ina_round_flags(entry);
 	ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_DONE);
-	if (overflow)
+	if (flags & INA_F_OVERFLOW)
 		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_OVERFLOW);
+	if (flags & INA_F_INEXACT)
+		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_INEXACT);
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
-			ina_worker_round_end(node->workers[i], entry, overflow);
+			ina_worker_round_end(node->workers[i], entry, flags);
 	ina_round_advance(node);
-	if (overflow)
+	if (flags & INA_F_OVERFLOW)
 		ina_event_send(node->net, &(struct ina_event){
 				.type = INA_EVENT_TYPE_OVERFLOW,
 				.job = node->job->config.id,
@@ -277,6 +282,8 @@ static bool ina_round_hold(struct ina_node *node, const struct ina_part *part,
 		new = old + 1;
 		if (part->flags & INA_F_OVERFLOW)
 			new |= INA_PROGRESS_OVERFLOW;
+		if (part->flags & INA_F_INEXACT)
+			new |= INA_PROGRESS_INEXACT;
 	} while (!atomic64_try_cmpxchg(&entry->progress, (s64 *)&old, new));
 
 	return (new & INA_PROGRESS_HELD) ==
@@ -313,21 +320,24 @@ static void ina_round_publish(struct ina_node *node,
 /**
  * ina_round_contribute() - a child's or worker's sum of a fragment has come
  * @node: the node
+ * @ctx: of ina_sum_begin()
  * @part: what it says of itself
  * @frag: which fragment
  * @length: elements of the round
  * @src: its elements, as many as the fragment has
  * @from: whose it is, to blame
  *
- * Context: process or softirq, no lock held. The caller runs the sender.
+ * Context: process or softirq, no lock held. The caller runs the sender, after
+ * ina_sum_end().
  * Return: 0, or the counter that says why it was refused.
  */
-int ina_round_contribute(struct ina_node *node, struct ina_part *part,
-			 u32 frag, u32 length, const void *src,
-			 const struct in6_addr *from)
+int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
+			 struct ina_part *part, u32 frag, u32 length,
+			 const void *src, const struct in6_addr *from)
 {
 	u32 id = ina_node_slot_id(node, part->tag.round, frag);
-	u32 fragment = node->job->config.fragment;
+	u32 count = ina_wire_count(length, node->job->config.fragment, frag);
+	struct ina_sums sums = ina_node_elements(node, id, count);
 	int err;
 
 	err = ina_round_enter(node, &part->tag, length, from);
@@ -335,9 +345,8 @@ int ina_round_contribute(struct ina_node *node, struct ina_part *part,
 		return err;
 	/* Who knows the era knows how many: see ina_epoch_open(). */
 	part->expected = READ_ONCE(node->expected);
-	switch (ina_slot_add(ina_node_slot(node, id), part, node->contributors,
-			     ina_node_sums(node, id), src,
-			     ina_wire_count(length, fragment, frag))) {
+	switch (ina_slot_add(ina_node_slot(node, id), ctx, part,
+			     node->contributors, &sums, src)) {
 	case INA_SLOT_ADDED:
 		return 0;
 	case INA_SLOT_FULL:
@@ -397,7 +406,8 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 		     u32 frag, u32 length, const void *src)
 {
 	u32 id = ina_node_slot_id(node, part->tag.round, frag);
-	u32 fragment = node->job->config.fragment;
+	u32 count = ina_wire_count(length, node->job->config.fragment, frag);
+	struct ina_sums sums = ina_node_elements(node, id, count);
 	int err;
 
 	/* A final round may be of earlier members. */
@@ -410,8 +420,7 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	if (part->final)
 		ina_round_admit(node, part);
 	switch (ina_slot_result(ina_node_slot(node, id), part,
-				node->contributors, ina_node_sums(node, id),
-				src, ina_wire_count(length, fragment, frag))) {
+				node->contributors, &sums, src)) {
 	case INA_SLOT_FULL:
 		ina_tx_queue(node, id, INA_SLOT_DOWN);
 		if (ina_round_hold(node, part, length))

@@ -11,11 +11,13 @@
  * ina_round.progress: who the entry belongs to and how far it is, in one
  * word, so that a straggling CPU can never count a fragment of one round for
  * another that took over the entry:
- *   63..56 era   55..32 round   31 overflow   30 failed   29..0 results held
+ *   63..56 era   55..32 round   31 overflow   30 failed   29 inexact
+ *   28..0 results held
  */
 #define INA_PROGRESS_OVERFLOW	BIT_ULL(31)
 #define INA_PROGRESS_FAILED	BIT_ULL(30)
-#define INA_PROGRESS_HELD	GENMASK_ULL(29, 0)
+#define INA_PROGRESS_INEXACT	BIT_ULL(29)
+#define INA_PROGRESS_HELD	GENMASK_ULL(28, 0)
 
 static inline u64 ina_round_key(const struct ina_tag *tag)
 {
@@ -28,9 +30,9 @@ static inline struct ina_round *ina_round_entry(struct ina_node *node,
 	return &node->rounds[round % node->job->config.depth];
 }
 
-int ina_round_contribute(struct ina_node *node, struct ina_part *part,
-			 u32 frag, u32 length, const void *src,
-			 const struct in6_addr *from);
+int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
+			 struct ina_part *part, u32 frag, u32 length,
+			 const void *src, const struct in6_addr *from);
 int ina_round_result(struct ina_node *node, const struct ina_part *part,
 		     u32 frag, u32 length, const void *src);
 struct ina_round *ina_round_claim(struct ina_node *node,
@@ -44,6 +46,6 @@ bool ina_round_is_live(const struct ina_node *node,
 bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
 		      u32 *length);
 u32 ina_round_held(const struct ina_round *round);
-bool ina_round_overflow(const struct ina_round *round);
+u16 ina_round_flags(const struct ina_round *round);
 
 #endif /* _INA_ROUND_H */

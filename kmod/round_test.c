@@ -57,7 +57,8 @@ static int round_test_put(struct ina_node *node, struct ina_part *part,
 
 	for (i = 0; i < INA_TEST_FRAGMENT; i++)
 		src[i] = cpu_to_le32(value);
-	return ina_round_contribute(node, part, frag, length, src, &from);
+	return ina_round_contribute(node, &ina_test_ctx, part, frag, length,
+				    src, &from);
 }
 
 /* A fragment of child @child, all its elements @value. */
@@ -305,7 +306,8 @@ static void contribute__overflow(struct kunit *test)
 	for (frag = 0; frag < ROUND_TEST_FRAGS; frag++) {
 		round_test_add(node, 0, 0, frag, frag == 1 ? S32_MIN : 0);
 		round_test_add(node, 0, 1, frag, -1);
-		KUNIT_EXPECT_EQ(test, ina_round_overflow(entry), frag >= 1);
+		KUNIT_EXPECT_EQ(test, ina_round_flags(entry),
+				frag >= 1 ? INA_F_OVERFLOW : 0);
 	}
 	KUNIT_EXPECT_TRUE(test, entry->complete);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_ROUNDS_OVERFLOW),
@@ -329,7 +331,7 @@ static void contribute__next_epoch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, round_test_put(node, &late, 0, ROUND_TEST_LENGTH,
 					     1000), (int)INA_STAT_DROP_WINDOW);
 	KUNIT_EXPECT_EQ(test, round_test_add(node, round, 1, 0, 6), 0);
-	KUNIT_EXPECT_EQ(test, *ina_node_sums(node, 0), 11);
+	KUNIT_EXPECT_EQ(test, *(s32 *)ina_node_sums(node, 0), 11);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_COUNT_WRONG), 0ULL);
 }
 
@@ -372,7 +374,7 @@ static void result__members(struct kunit *test)
 			(int)INA_STAT_DROP_MEMBERS);
 	KUNIT_EXPECT_EQ(test, round_test_result(node, 0, 0, 8, 98, 70),
 			(int)INA_STAT_DROP_MEMBERS);
-	KUNIT_EXPECT_EQ(test, *ina_node_sums(node, 0), 5);
+	KUNIT_EXPECT_EQ(test, *(s32 *)ina_node_sums(node, 0), 5);
 }
 
 /* A node with a parent tells it, and leaves telling the others to the root. */

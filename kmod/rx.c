@@ -23,7 +23,7 @@
 
 /* A packet that is not contiguous in its skb is copied here. */
 struct ina_rx_buffer {
-	u8 data[sizeof(struct ina_hdr) + INA_FRAGMENT_MAX * INA_WIRE_ELEM];
+	u8 data[sizeof(struct ina_hdr) + INA_FRAGMENT_BYTES];
 };
 
 static struct ina_rx_buffer __percpu *ina_rx_buffers;
@@ -93,13 +93,14 @@ static bool ina_rx_from_parent(const struct ina_node *node,
 	       ipv6_addr_equal(&node->parent.addr, &info->saddr);
 }
 
-/* Epoch, window and fragment of a packet of elements; fills the tag. */
+/* Epoch, window, fragment and size of a packet of elements; fills the tag. */
 static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 			struct ina_part *part)
 {
 	const struct ina_job_config *config = &node->job->config;
 	u64 epoch_era = ina_epoch_published(node);
 	u64 base = READ_ONCE(node->base);
+	bool wide = pkt->elem != ina_node_elem(node, false);
 	u64 round;
 
 	if (!epoch_era || pkt->epoch != epoch_era >> 32)
@@ -111,6 +112,7 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 		.workers = pkt->workers,
 		.token = pkt->token,
 		.flags = pkt->flags,
+		.wide = wide,
 	};
 	part->final = ina_round_is_kept(node, &part->tag);
 	/* Rounds change after the epoch is withdrawn: see ina_epoch_open(). */
@@ -119,6 +121,10 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 		return INA_STAT_DROP_EPOCH;
 	if (round < base || round - base >= config->depth)
 		return INA_STAT_DROP_WINDOW;
+	/* Only sums on their way up are wide. */
+	if (wide && (pkt->type != INA_TYPE_DATA ||
+		     pkt->elem != ina_node_elem(node, true)))
+		return INA_STAT_DROP_SIZE;
 	if (pkt->length > config->capacity ||
 	    pkt->frag >= ina_wire_frags(pkt->length, config->fragment) ||
 	    pkt->count != ina_wire_count(pkt->length, config->fragment,
@@ -144,6 +150,7 @@ static bool ina_rx_again(const struct ina_node *node,
 	case INA_STAT_DROP_EARLY:
 	case INA_STAT_DROP_EPOCH:
 	case INA_STAT_DROP_FRAGMENT:
+	case INA_STAT_DROP_SIZE:
 		return true;
 	case INA_STAT_DROP_WINDOW:
 		return part->tag.round >= READ_ONCE(node->base);
@@ -162,7 +169,8 @@ static void ina_rx_account(struct ina_node *node, struct ina_peer *peer,
 }
 
 static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
-		       const struct ina_rx_info *info)
+		       const struct ina_rx_info *info,
+		       const struct ina_sum_ctx *ctx)
 {
 	struct ina_part part = {};
 	struct ina_child *child;
@@ -175,8 +183,9 @@ static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
 	/* A final round needs no more contributions. */
 	if (!err)
 		err = part.final ? INA_STAT_DROP_STALE :
-		      ina_round_contribute(node, &part, pkt->frag, pkt->length,
-					   pkt->body, &info->saddr);
+		      ina_round_contribute(node, ctx, &part, pkt->frag,
+					   pkt->length, pkt->body,
+					   &info->saddr);
 	ina_rx_account(node, &child->peer, pkt, &part, err);
 	if (err)
 		return err;
@@ -363,14 +372,15 @@ static int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
 
 /* Dispatch by type. Return: 0 or the counter that says why not. */
 static int ina_rx_dispatch(struct ina_node *node, struct ina_pkt *pkt,
-			   const struct ina_rx_info *info)
+			   const struct ina_rx_info *info,
+			   const struct ina_sum_ctx *ctx)
 {
 	int err;
 
 	if (!ipv6_addr_equal(&node->local, &info->daddr))
 		return INA_STAT_DROP_LOCAL;
 	if (pkt->type == INA_TYPE_DATA)
-		return ina_rx_data(node, pkt, info);
+		return ina_rx_data(node, pkt, info, ctx);
 	if (pkt->type == INA_TYPE_RESULT)
 		return ina_rx_result(node, pkt, info);
 	err = ina_rx_control(node, pkt, info);
@@ -385,18 +395,39 @@ static int ina_rx_dispatch(struct ina_node *node, struct ina_pkt *pkt,
  * @info: what the entry knows
  * @node: node of the last packet: its sums are sent when the node changes or
  *	the walk ends
+ * @summing: @ctx has begun
+ * @ctx: of the contributions
  */
 struct ina_rx_walk {
 	struct ina_net *inet;
 	const struct ina_rx_info *info;
 	struct ina_node *node;
+	bool summing;
+	struct ina_sum_ctx ctx;
 };
+
+/*
+ * One begin for all contributions of an skb, but it ends before anything that
+ * may use vector registers by itself: a crc, control packets, sending.
+ */
+static void ina_rx_sum(struct ina_rx_walk *walk, bool on)
+{
+	if (walk->summing == on)
+		return;
+	walk->summing = on;
+	if (on)
+		ina_sum_begin(&walk->ctx);
+	else
+		ina_sum_end(&walk->ctx);
+}
 
 /* Packets of one skb mostly belong to one node: send once per batch. */
 static void ina_rx_turn(struct ina_rx_walk *walk, struct ina_node *node)
 {
-	if (walk->node && walk->node != node)
+	if (walk->node && walk->node != node) {
+		ina_rx_sum(walk, false);
 		ina_tx_run(walk->node, INA_TX_BUDGET);
+	}
 	walk->node = node;
 }
 
@@ -413,6 +444,12 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 	err = ina_wire_parse(data, len, walk->info->need_crc, &pkt);
 	if (err)
 		goto drop;
+	if (pkt.flags & INA_F_CRC) {
+		ina_rx_sum(walk, false);
+		err = ina_wire_verify(data, len, &pkt);
+		if (err)
+			goto drop;
+	}
 	job = ina_job_find(walk->inet, pkt.job);
 	node = job ? rcu_dereference(job->node) : NULL;
 	err = INA_STAT_DROP_JOB;
@@ -423,7 +460,8 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 	if (READ_ONCE(node->paused))
 		goto drop;
 	ina_rx_turn(walk, node);
-	err = ina_rx_dispatch(node, &pkt, walk->info);
+	ina_rx_sum(walk, pkt.type == INA_TYPE_DATA);
+	err = ina_rx_dispatch(node, &pkt, walk->info, &walk->ctx);
 	if (err)
 		goto drop;
 	return true;

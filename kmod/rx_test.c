@@ -3,6 +3,8 @@
  * Packets of elements as they arrive: which are taken, and whose numbers are
  * accounted for, so that they are not sent again.
  */
+#include <asm/simd.h>
+
 #include "fail.h"
 #include "round.h"
 #include "rx.h"
@@ -25,9 +27,9 @@ static struct ina_node *rx_test_root(struct kunit *test)
 	return node;
 }
 
-/* Number 0 from a neighbour: all elements of a round. */
+/* Number 0 from a neighbour: all elements of a round, of @elem bytes. */
 static void rx_test_send(struct kunit *test, struct ina_node *node, u8 type,
-			 u32 from, u32 epoch, u64 round)
+			 u32 from, u32 epoch, u64 round, u8 elem)
 {
 	struct ina_rx_info info = {
 		.saddr = ina_test_addr(from), .daddr = node->local,
@@ -36,6 +38,7 @@ static void rx_test_send(struct kunit *test, struct ina_node *node, u8 type,
 		.type = type, .job = node->job->config.id,
 		.epoch = epoch, .round = round, .workers = 3, .token = 1,
 		.length = RX_TEST_LENGTH, .count = RX_TEST_LENGTH,
+		.elem = elem,
 	};
 	unsigned int size = sizeof(struct ina_hdr) + ina_wire_body_size(&pkt);
 	struct sk_buff *skb = alloc_skb(size, GFP_KERNEL);
@@ -51,7 +54,8 @@ static void rx_test_send(struct kunit *test, struct ina_node *node, u8 type,
 static void rx_test_data(struct kunit *test, struct ina_node *node, u32 epoch,
 			 u64 round)
 {
-	rx_test_send(test, node, INA_TYPE_DATA, INA_TEST_CHILD, epoch, round);
+	rx_test_send(test, node, INA_TYPE_DATA, INA_TEST_CHILD, epoch, round,
+		     sizeof(s32));
 }
 
 /* Is number 0 of child 0 accounted for? */
@@ -67,6 +71,66 @@ static void data__taken(struct kunit *test)
 	rx_test_data(test, node, node->epoch, RX_TEST_BASE);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 1ULL);
 	KUNIT_EXPECT_TRUE(test, rx_test_accounted(node));
+}
+
+/* Elements of a size the job does not have. */
+static void data__elem(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+
+	rx_test_send(test, node, INA_TYPE_DATA, INA_TEST_CHILD, node->epoch,
+		     RX_TEST_BASE, sizeof(s64));
+	rx_test_send(test, node, INA_TYPE_DATA, INA_TEST_CHILD, node->epoch,
+		     RX_TEST_BASE, sizeof(s16));
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_SIZE), 2ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 0ULL);
+	KUNIT_EXPECT_FALSE(test, rx_test_accounted(node));
+}
+
+/*
+ * Contributions, control and a crc in one skb: vector registers are taken and
+ * given back in between, never twice, and free in the end.
+ */
+static void data__between(struct kunit *test)
+{
+	const unsigned int size = sizeof(struct ina_hdr) +
+				  RX_TEST_LENGTH * sizeof(s32);
+	struct ina_node *node = rx_test_root(test);
+	struct ina_rx_info info = {
+		.saddr = ina_test_addr(INA_TEST_CHILD), .daddr = node->local,
+	};
+	struct ina_pkt data = {
+		.type = INA_TYPE_DATA, .job = node->job->config.id,
+		.epoch = node->epoch, .round = RX_TEST_BASE, .workers = 3,
+		.token = 1, .length = 3 * RX_TEST_LENGTH,
+		.count = RX_TEST_LENGTH, .elem = sizeof(s32),
+	};
+	struct ina_pkt ack = {
+		.type = INA_TYPE_ACK, .job = node->job->config.id,
+		.epoch = node->epoch, .workers = node->members,
+	};
+	struct sk_buff *skb = alloc_skb(4 * size, GFP_KERNEL);
+	u8 *at;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	BUILD_BUG_ON(sizeof(struct ina_ack_hdr) !=
+		     RX_TEST_LENGTH * sizeof(s32));
+	at = skb_put_zero(skb, 4 * size);
+	skb_shinfo(skb)->gso_size = size;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	for (; data.frag < 3; data.frag++, data.seq++, at += size) {
+		ina_wire_build((struct ina_hdr *)at, &data);
+		if (data.frag == 1)
+			ina_wire_seal((struct ina_hdr *)at, size);
+		if (data.frag)
+			continue;
+		at += size;
+		ina_wire_build((struct ina_hdr *)at, &ack);
+	}
+	ina_rx(test->priv, skb, &info);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 3ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_CONTROL), 1ULL);
+	KUNIT_EXPECT_TRUE(test, may_use_simd());
 }
 
 /* It came late, everybody has the result: nobody needs it again. */
@@ -111,7 +175,7 @@ static void result__early(struct kunit *test)
 	ina_test_epoch(node, 10, RX_TEST_BASE, 3, 1);
 	KUNIT_ASSERT_TRUE(test, node->open);
 	rx_test_send(test, node, INA_TYPE_RESULT, INA_TEST_PARENT, node->epoch,
-		     RX_TEST_BASE);
+		     RX_TEST_BASE, sizeof(s32));
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_EARLY), 1ULL);
 	KUNIT_EXPECT_FALSE(test, test_bit(0, node->parent.hop.got));
 }
@@ -140,6 +204,8 @@ static void rx_test_exit(struct kunit *test)
 
 static struct kunit_case rx_test_cases[] = {
 	KUNIT_CASE(data__taken),
+	KUNIT_CASE(data__elem),
+	KUNIT_CASE(data__between),
 	KUNIT_CASE(data__below_window),
 	KUNIT_CASE(data__above_window),
 	KUNIT_CASE(data__failed),

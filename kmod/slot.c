@@ -6,9 +6,9 @@
  * Context of all functions: process or softirq; they disable bottom halves.
  */
 #include <linux/bitmap.h>
+#include <linux/string.h>
 
 #include "slot.h"
-#include "sum.h"
 #include "wire.h"
 
 /**
@@ -46,16 +46,46 @@ static bool ina_slot_owns(struct ina_slot *slot, const struct ina_part *part,
 	return true;
 }
 
-/* Store or add the elements and count the contributor. */
-static void ina_slot_take(struct ina_slot *slot, const struct ina_part *part,
-			  bool first, s32 *acc, const void *src,
-			  unsigned int count)
+static void ina_slot_copy(const struct ina_sums *sums, void *dst,
+			  const void *src)
 {
-	slot->flags |= part->flags & INA_F_OVERFLOW;
+	memcpy(dst, src, sums->count * ina_sum_narrow(sums->type->dtype));
+}
+
+/* Store the elements if they are the first, else add them. Return: INA_F_*. */
+static u16 ina_slot_sum(const struct ina_sum_ctx *ctx, bool first, bool wide,
+			const struct ina_sums *sums, const void *src)
+{
 	if (first)
-		ina_sum_s32_store(acc, src, count);
-	else if (ina_sum_s32_add(acc, src, count))
-		slot->flags |= INA_F_OVERFLOW;
+		return wide ? ina_sum_store_wide(ctx, sums->type, sums->acc,
+						 src, sums->count) :
+			      ina_sum_store(ctx, sums->type, sums->acc, src,
+					    sums->count);
+	return wide ? ina_sum_add_wide(ctx, sums->type, sums->acc, src,
+				       sums->count) :
+		      ina_sum_add(ctx, sums->type, sums->acc, src, sums->count);
+}
+
+/*
+ * Take the elements and count the contributor. What one worker alone gave goes
+ * on as it is. At the root the last one makes the result, before anybody counts
+ * it as held.
+ */
+static void ina_slot_take(struct ina_slot *slot, const struct ina_sum_ctx *ctx,
+			  const struct ina_part *part, bool first,
+			  const struct ina_sums *sums, const void *src)
+{
+	bool last = slot->missing == 1;
+
+	slot->flags |= part->flags & INA_F_STICKY;
+	slot->narrow = first && last && !part->wide && !sums->root;
+	if (slot->narrow)
+		ina_slot_copy(sums, sums->result, src);
+	else
+		slot->flags |= ina_slot_sum(ctx, first, part->wide, sums, src);
+	if (last && sums->root)
+		ina_sum_finish(ctx, sums->type, sums->result, sums->acc,
+			       sums->count);
 	__set_bit(part->contributor, slot->seen);
 	slot->workers += part->workers;
 	slot->token += part->token;
@@ -65,18 +95,19 @@ static void ina_slot_take(struct ina_slot *slot, const struct ina_part *part,
 /**
  * ina_slot_add() - add a contribution
  * @slot: the slot
+ * @ctx: of ina_sum_begin()
  * @part: what the contribution says of itself; if it was the last, the counts
  *	and flags of the whole sum are returned here
  * @contributors: how many there are; @part->contributor is below
- * @acc: elements of the slot
+ * @sums: elements of the slot
  * @src: elements of the contribution, little-endian
- * @count: elements
  *
  * Return: ADDED, FULL, DUPLICATE or STALE.
  */
-enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
-				   u16 contributors, s32 *acc, const void *src,
-				   unsigned int count)
+enum ina_slot_verdict ina_slot_add(struct ina_slot *slot,
+				   const struct ina_sum_ctx *ctx,
+				   struct ina_part *part, u16 contributors,
+				   const struct ina_sums *sums, const void *src)
 {
 	enum ina_slot_verdict verdict = INA_SLOT_ADDED;
 
@@ -87,9 +118,9 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
 		   test_bit(part->contributor, slot->seen)) {
 		verdict = INA_SLOT_DUPLICATE;
 	} else {
-		ina_slot_take(slot, part,
-			      bitmap_empty(slot->seen, contributors), acc, src,
-			      count);
+		ina_slot_take(slot, ctx, part,
+			      bitmap_empty(slot->seen, contributors), sums,
+			      src);
 		if (!slot->missing) {
 			slot->state = INA_SLOT_COMPLETE;
 			part->workers = slot->workers;
@@ -107,9 +138,8 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
  * @slot: the slot
  * @part: what the result says of itself
  * @contributors: how many there are
- * @acc: elements of the slot
- * @src: elements of the result, little-endian
- * @count: elements
+ * @sums: elements of the slot
+ * @src: elements of the result, narrow, little-endian
  *
  * The partial sum is overwritten: it is dead once the root has counted it.
  * Return: FULL when stored, DUPLICATE, STALE, or EARLY if this node has not
@@ -118,8 +148,9 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
  */
 enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
 				      const struct ina_part *part,
-				      u16 contributors, s32 *acc,
-				      const void *src, unsigned int count)
+				      u16 contributors,
+				      const struct ina_sums *sums,
+				      const void *src)
 {
 	enum ina_slot_verdict verdict = INA_SLOT_FULL;
 
@@ -133,9 +164,9 @@ enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
 	} else if (slot->state != INA_SLOT_COMPLETE && !part->final) {
 		verdict = INA_SLOT_EARLY;
 	} else {
-		ina_sum_s32_store(acc, src, count);
+		ina_slot_copy(sums, sums->result, src);
 		slot->state = INA_SLOT_RESULT;
-		slot->flags = part->flags & INA_F_OVERFLOW;
+		slot->flags = part->flags & INA_F_STICKY;
 		slot->workers = part->workers;
 		slot->token = part->token;
 	}
@@ -170,21 +201,28 @@ static bool ina_slot_ready(const struct ina_slot *slot, u8 way)
 			       INA_SLOT_RESULT);
 }
 
+/* Sums of several workers go up wide, all else is as a worker has it. */
+static bool ina_slot_wide(const struct ina_slot *slot, u8 way)
+{
+	return way == INA_SLOT_UP && !slot->narrow;
+}
+
 /**
  * ina_slot_peek() - whose sum would be sent
  * @slot: the slot
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
- * @tag: where the tag goes
+ * @part: out: the tag, and whether it is wide
  *
  * Return: false if there is nothing to send this way.
  */
-bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_tag *tag)
+bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_part *part)
 {
 	bool ready;
 
 	spin_lock_bh(&slot->lock);
 	ready = ina_slot_ready(slot, way);
-	*tag = slot->tag;
+	part->tag = slot->tag;
+	part->wide = ina_slot_wide(slot, way);
 	spin_unlock_bh(&slot->lock);
 	return ready;
 }
@@ -193,25 +231,30 @@ bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_tag *tag)
  * ina_slot_emit() - copy a sum into a packet
  * @slot: the slot
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
- * @part: in: the tag expected; out: counts and flags of the sum
+ * @part: in: what ina_slot_peek() found; out: counts and flags of the sum
  * @dst: where the little-endian elements go
- * @acc: elements of the slot
- * @count: elements
+ * @sums: elements of the slot
  *
  * Return: false if the slot has gone to another tag or state meanwhile.
  */
 bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,
-		   void *dst, const s32 *acc, unsigned int count)
+		   void *dst, const struct ina_sums *sums)
 {
 	bool ok;
 
 	spin_lock_bh(&slot->lock);
-	ok = ina_tag_equal(&slot->tag, &part->tag) && ina_slot_ready(slot, way);
+	ok = ina_tag_equal(&slot->tag, &part->tag) &&
+	     ina_slot_ready(slot, way) &&
+	     ina_slot_wide(slot, way) == part->wide;
 	if (ok) {
 		part->workers = slot->workers;
 		part->token = slot->token;
 		part->flags = slot->flags;
-		ina_sum_s32_emit(dst, acc, count);
+		if (part->wide)
+			memcpy(dst, sums->acc, sums->count *
+			       ina_sum_wide(sums->type->dtype));
+		else
+			ina_slot_copy(sums, dst, sums->result);
 	}
 	spin_unlock_bh(&slot->lock);
 	return ok;

@@ -10,6 +10,8 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "sum.h"
+
 /**
  * enum ina_slot_state - how far a slot is
  * @INA_SLOT_SUMMING: contributors are missing
@@ -39,7 +41,8 @@ struct ina_tag {
  * @contributor: bit of the contributor; unused in a result
  * @workers: workers it counts
  * @token: sum of their tokens
- * @flags: INA_F_OVERFLOW or 0
+ * @flags: INA_F_STICKY, those that are set
+ * @wide: its elements are a partial sum and not those of one worker
  * @final: the round is complete at the root: a result needs no sum here
  * @expected: contributors that are in the epoch, 0 for all
  */
@@ -49,15 +52,33 @@ struct ina_part {
 	u32 workers;
 	u32 token;
 	u16 flags;
+	bool wide;
 	bool final;
 	u16 expected;
+};
+
+/**
+ * struct ina_sums - the elements of a slot
+ * @type: of the elements
+ * @acc: partial sums, wide
+ * @result: what one worker gave, or the result, narrow; may be at @acc
+ * @count: how many
+ * @root: the complete sum is the result
+ */
+struct ina_sums {
+	const struct ina_sum_type *type;
+	void *acc;
+	void *result;
+	unsigned int count;
+	bool root;
 };
 
 /**
  * struct ina_slot - sum of one fragment
  * @lock: protects everything below and the elements
  * @state: enum ina_slot_state
- * @flags: sticky INA_F_OVERFLOW
+ * @narrow: the elements are those of one worker, and were not converted
+ * @flags: INA_F_STICKY, those that any contribution or addition has set
  * @missing: contributors still to come
  * @tag: whose sum
  * @workers: workers counted so far
@@ -67,6 +88,7 @@ struct ina_part {
 struct ina_slot {
 	spinlock_t lock;	/* slot and elements */
 	u8 state;
+	bool narrow;
 	u16 flags;
 	u16 missing;
 	struct ina_tag tag;
@@ -95,17 +117,20 @@ enum ina_slot_verdict {
 };
 
 void ina_slot_init(struct ina_slot *slot);
-enum ina_slot_verdict ina_slot_add(struct ina_slot *slot, struct ina_part *part,
-				   u16 contributors, s32 *acc, const void *src,
-				   unsigned int count);
+enum ina_slot_verdict ina_slot_add(struct ina_slot *slot,
+				   const struct ina_sum_ctx *ctx,
+				   struct ina_part *part, u16 contributors,
+				   const struct ina_sums *sums,
+				   const void *src);
 enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
 				      const struct ina_part *part,
-				      u16 contributors, s32 *acc,
-				      const void *src, unsigned int count);
+				      u16 contributors,
+				      const struct ina_sums *sums,
+				      const void *src);
 bool ina_slot_publish(struct ina_slot *slot, const struct ina_tag *tag);
 bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,
-		   void *dst, const s32 *acc, unsigned int count);
-bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_tag *tag);
+		   void *dst, const struct ina_sums *sums);
+bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_part *part);
 void ina_slot_common(struct ina_slot *slot, const struct ina_tag *tag,
 		     unsigned long *seen, u16 contributors);
 bool ina_slot_has(struct ina_slot *slot, const struct ina_tag *tag,

@@ -16,12 +16,18 @@
  * struct slot_test - a slot and its elements
  * @slot: the slot, with room for SLOT_TEST_MAX contributors
  * @acc: its elements
+ * @sums: where they are; of int32 unless a test says otherwise
  * @part: as the last call left it
  */
 struct slot_test {
 	struct ina_slot *slot;
 	s32 acc[SLOT_TEST_COUNT];
+	struct ina_sums sums;
 	struct ina_part part;
+};
+
+static const struct ina_sum_type slot_test_int32 = {
+	.dtype = INA_DTYPE_INT32,
 };
 
 static const struct ina_tag slot_test_tag = { .era = 5, .round = 9 };
@@ -36,6 +42,14 @@ static struct ina_slot *slot_test_alloc(struct kunit *test)
 	if (slot)
 		ina_slot_init(slot);
 	return slot;
+}
+
+static void slot_test_sums(struct slot_test *t)
+{
+	t->sums = (struct ina_sums){
+		.type = &slot_test_int32, .acc = t->acc, .result = t->acc,
+		.count = SLOT_TEST_COUNT,
+	};
 }
 
 static void slot_test_elements(__le32 *src, s32 value)
@@ -64,8 +78,8 @@ static enum ina_slot_verdict slot_test_add(struct slot_test *t,
 		.tag = tag, .contributor = who, .workers = 2,
 		.token = slot_test_token(who),
 	};
-	return ina_slot_add(t->slot, &t->part, contributors, t->acc, src,
-			    SLOT_TEST_COUNT);
+	return ina_slot_add(t->slot, &ina_test_ctx, &t->part, contributors,
+			    &t->sums, src);
 }
 
 static enum ina_slot_verdict slot_test_result(struct slot_test *t,
@@ -78,8 +92,7 @@ static enum ina_slot_verdict slot_test_result(struct slot_test *t,
 	t->part = (struct ina_part){
 		.tag = tag, .workers = 50, .token = 60, .flags = flags,
 	};
-	return ina_slot_result(t->slot, &t->part, 2, t->acc, src,
-			       SLOT_TEST_COUNT);
+	return ina_slot_result(t->slot, &t->part, 2, &t->sums, src);
 }
 
 /* Are the elements @first, @first + @step, ...? */
@@ -288,7 +301,7 @@ static void add__overflow_sticky(struct kunit *test)
 		.tag = slot_test_tag, .flags = INA_F_OVERFLOW | INA_F_CRC,
 	};
 
-	ina_slot_add(t->slot, &part, 2, t->acc, src, SLOT_TEST_COUNT);
+	ina_slot_add(t->slot, &ina_test_ctx, &part, 2, &t->sums, src);
 	slot_test_add(t, slot_test_tag, 1, 2, 1);
 	KUNIT_EXPECT_EQ(test, t->part.flags, INA_F_OVERFLOW);
 	slot_test_complete(test, next);
@@ -332,9 +345,9 @@ static void slot_test_feed(struct slot_test_thread *thread,
 			.tag = slot_test_tag, .contributor = who,
 			.workers = 1, .token = slot_test_token(who),
 		};
-		thread->verdicts[ina_slot_add(t->slot, &part, SLOT_TEST_CROWD,
-					      t->acc, thread->contributed[who],
-					      SLOT_TEST_COUNT)]++;
+		thread->verdicts[ina_slot_add(t->slot, &ina_test_ctx, &part,
+					      SLOT_TEST_CROWD, &t->sums,
+					      thread->contributed[who])]++;
 		/* On one CPU, too, threads are to meet in the middle. */
 		if (!ina_test_below(&thread->rnd, 16))
 			cond_resched();
@@ -386,6 +399,7 @@ static struct slot_test_thread *slot_test_threads(struct kunit *test, s32 *sum)
 	for (i = 0; i < SLOT_TEST_SLOTS; i++) {
 		slots[i].slot = slot_test_alloc(test);
 		KUNIT_ASSERT_NOT_NULL(test, slots[i].slot);
+		slot_test_sums(&slots[i]);
 	}
 	ina_test_random(test, &rnd);
 	for (i = 0; i < SLOT_TEST_CROWD; i++) {
@@ -504,29 +518,31 @@ static void publish__once(struct kunit *test)
 static void peek__ways(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
-	struct ina_tag tag;
+	struct ina_part part;
 
-	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_UP, &tag));
-	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_DOWN, &tag));
+	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_UP, &part));
+	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_DOWN, &part));
 	slot_test_complete(test, slot_test_tag);
-	KUNIT_EXPECT_TRUE(test, ina_slot_peek(t->slot, INA_SLOT_UP, &tag));
-	KUNIT_EXPECT_TRUE(test, ina_tag_equal(&tag, &slot_test_tag));
-	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_DOWN, &tag));
+	KUNIT_EXPECT_TRUE(test, ina_slot_peek(t->slot, INA_SLOT_UP, &part));
+	KUNIT_EXPECT_TRUE(test, ina_tag_equal(&part.tag, &slot_test_tag));
+	KUNIT_EXPECT_TRUE(test, part.wide);
+	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_DOWN, &part));
 	slot_test_result(t, slot_test_tag, 70, 0);
-	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_UP, &tag));
-	KUNIT_EXPECT_TRUE(test, ina_slot_peek(t->slot, INA_SLOT_DOWN, &tag));
+	KUNIT_EXPECT_FALSE(test, ina_slot_peek(t->slot, INA_SLOT_UP, &part));
+	KUNIT_EXPECT_TRUE(test, ina_slot_peek(t->slot, INA_SLOT_DOWN, &part));
+	KUNIT_EXPECT_FALSE(test, part.wide);
 }
 
 static void emit__sum(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
-	struct ina_part part = { .tag = slot_test_tag };
+	struct ina_part part = { .tag = slot_test_tag, .wide = true };
 	__le32 dst[SLOT_TEST_COUNT];
 	int i;
 
 	slot_test_complete(test, slot_test_tag);
 	KUNIT_EXPECT_TRUE(test, ina_slot_emit(t->slot, INA_SLOT_UP, &part, dst,
-					      t->acc, SLOT_TEST_COUNT));
+					      &t->sums));
 	for (i = 0; i < SLOT_TEST_COUNT; i++)
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(dst[i]), 30 + 2 * i);
 	KUNIT_EXPECT_EQ(test, part.workers, 4);
@@ -543,10 +559,10 @@ static void emit__moved_on(struct kunit *test)
 
 	slot_test_complete(test, slot_test_tag);
 	KUNIT_EXPECT_FALSE(test, ina_slot_emit(t->slot, INA_SLOT_DOWN, &part,
-					       dst, t->acc, SLOT_TEST_COUNT));
+					       dst, &t->sums));
 	slot_test_complete(test, (struct ina_tag){ .era = 5, .round = 10 });
 	KUNIT_EXPECT_FALSE(test, ina_slot_emit(t->slot, INA_SLOT_UP, &part,
-					       dst, t->acc, SLOT_TEST_COUNT));
+					       dst, &t->sums));
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(dst[0]), 0);
 	KUNIT_EXPECT_EQ(test, part.workers, 0);
 }
@@ -587,17 +603,145 @@ static void expected__fewer(struct kunit *test)
 	struct slot_test *t = test->priv;
 	__le32 src[SLOT_TEST_COUNT] = { cpu_to_le32(5) };
 
-	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &part, 3, t->acc, src,
-					   SLOT_TEST_COUNT), INA_SLOT_ADDED);
+	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &ina_test_ctx, &part, 3,
+					   &t->sums, src), INA_SLOT_ADDED);
 	part.contributor = 0;
-	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &part, 3, t->acc, src,
-					   SLOT_TEST_COUNT), INA_SLOT_FULL);
+	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &ina_test_ctx, &part, 3,
+					   &t->sums, src), INA_SLOT_FULL);
 	KUNIT_EXPECT_EQ(test, part.workers, 2);
 	part.contributor = 1;
-	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &part, 3, t->acc, src,
-					   SLOT_TEST_COUNT),
-			INA_SLOT_DUPLICATE);
+	KUNIT_EXPECT_EQ(test, ina_slot_add(t->slot, &ina_test_ctx, &part, 3,
+					   &t->sums, src), INA_SLOT_DUPLICATE);
 	KUNIT_EXPECT_EQ(test, t->acc[0], 10);
+}
+
+#define SLOT_TEST_BELOW	0x2e800000	/* 2^-34, below the unit */
+#define SLOT_TEST_ONE	0x3f800000
+
+static const struct ina_sum_type slot_test_fixed = {
+	.dtype = INA_DTYPE_FIXED, .exponent = -30,
+};
+
+static const struct ina_sum_type slot_test_bf16 = {
+	.dtype = INA_DTYPE_BF16,
+};
+
+/* Contributor @who of two adds one element. */
+static enum ina_slot_verdict slot_test_one(struct slot_test *t, u16 who,
+					   u16 contributors, bool wide,
+					   u64 value)
+{
+	__le64 src = cpu_to_le64(value);
+
+	t->part = (struct ina_part){
+		.tag = slot_test_tag, .contributor = who, .workers = 1 + wide,
+		.wide = wide,
+	};
+	t->sums.count = 1;
+	return ina_slot_add(t->slot, &ina_test_ctx, &t->part, contributors,
+			    &t->sums, &src);
+}
+
+/* What leaves upwards, and whether it is wide. */
+static u64 slot_test_up(struct kunit *test, bool *wide)
+{
+	struct slot_test *t = test->priv;
+	struct ina_part part;
+	__le64 dst = 0;
+
+	KUNIT_ASSERT_TRUE(test, ina_slot_peek(t->slot, INA_SLOT_UP, &part));
+	KUNIT_ASSERT_TRUE(test, ina_slot_emit(t->slot, INA_SLOT_UP, &part,
+					      &dst, &t->sums));
+	*wide = part.wide;
+	t->part = part;
+	return le64_to_cpu(dst);
+}
+
+/* What one worker gave goes on as it is: rounding is for who adds. */
+static void fixed__alone(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+	bool wide;
+
+	t->sums.type = &slot_test_fixed;
+	t->sums.result = t->acc + 2;
+	KUNIT_EXPECT_EQ(test, slot_test_one(t, 0, 1, false, SLOT_TEST_BELOW),
+			INA_SLOT_FULL);
+	KUNIT_EXPECT_EQ(test, slot_test_up(test, &wide), SLOT_TEST_BELOW);
+	KUNIT_EXPECT_FALSE(test, wide);
+	KUNIT_EXPECT_EQ(test, t->part.flags, 0);
+	KUNIT_EXPECT_EQ(test, t->acc[2], SLOT_TEST_BELOW);
+}
+
+/* A sum goes on alone, too, but it stays wide. */
+static void fixed__alone_wide(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+	bool wide;
+
+	t->sums.type = &slot_test_fixed;
+	slot_test_one(t, 0, 1, true, 0x123456789abcdefULL);
+	KUNIT_EXPECT_EQ(test, slot_test_up(test, &wide), 0x123456789abcdefULL);
+	KUNIT_EXPECT_TRUE(test, wide);
+}
+
+/* Of two: units of 2^-30, and the bits that were lost are told of. */
+static void fixed__partial(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+	bool wide;
+
+	t->sums.type = &slot_test_fixed;
+	slot_test_one(t, 0, 2, false, SLOT_TEST_BELOW);
+	slot_test_one(t, 1, 2, false, SLOT_TEST_ONE);
+	KUNIT_EXPECT_EQ(test, slot_test_up(test, &wide), 1ULL << 30);
+	KUNIT_EXPECT_TRUE(test, wide);
+	KUNIT_EXPECT_EQ(test, t->part.flags, INA_F_INEXACT);
+}
+
+/* The root makes the result, beside the sum or in its place. */
+static void fixed__root(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+	int at;
+
+	t->sums.type = &slot_test_fixed;
+	t->sums.root = true;
+	for (at = 0; at <= 2; at += 2) {
+		t->sums.result = t->acc + at;
+		memset(t->slot, 0, sizeof(*t->slot) + sizeof(long));
+		ina_slot_init(t->slot);
+		slot_test_one(t, 1, 2, true, 5ULL << 30);
+		KUNIT_EXPECT_EQ(test, slot_test_one(t, 0, 2, false,
+						    SLOT_TEST_ONE),
+				INA_SLOT_FULL);
+		KUNIT_EXPECT_EQ(test, t->acc[at], 0x40c00000);	/* 6.0 */
+	}
+}
+
+/* One worker at the root is rounded as any other. */
+static void fixed__root_alone(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+
+	t->sums.type = &slot_test_fixed;
+	t->sums.root = true;
+	slot_test_one(t, 0, 1, false, SLOT_TEST_BELOW);
+	KUNIT_EXPECT_EQ(test, t->part.flags, INA_F_INEXACT);
+	KUNIT_EXPECT_EQ(test, t->acc[0], 0);
+}
+
+/* Sums of bf16 are fp32 on their way: 1 + 2^-8 is no bf16. */
+static void bf16__partial(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+	bool wide;
+
+	t->sums.type = &slot_test_bf16;
+	slot_test_one(t, 0, 2, false, 0x3f80);
+	slot_test_one(t, 1, 2, false, 0x3b80);
+	KUNIT_EXPECT_EQ(test, slot_test_up(test, &wide), 0x3f808000);
+	KUNIT_EXPECT_TRUE(test, wide);
 }
 
 static int slot_test_init(struct kunit *test)
@@ -605,8 +749,10 @@ static int slot_test_init(struct kunit *test)
 	struct slot_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
 	test->priv = t;
-	if (t)
+	if (t) {
 		t->slot = slot_test_alloc(test);
+		slot_test_sums(t);
+	}
 	return t && t->slot ? 0 : -ENOMEM;
 }
 
@@ -634,6 +780,12 @@ static struct kunit_case slot_test_cases[] = {
 	KUNIT_CASE(emit__moved_on),
 	KUNIT_CASE(common__who),
 	KUNIT_CASE(expected__fewer),
+	KUNIT_CASE(fixed__alone),
+	KUNIT_CASE(fixed__alone_wide),
+	KUNIT_CASE(fixed__partial),
+	KUNIT_CASE(fixed__root),
+	KUNIT_CASE(fixed__root_alone),
+	KUNIT_CASE(bf16__partial),
 	{}
 };
 

@@ -44,6 +44,7 @@ static const char * const ina_stats_names[INA_STAT_MAX] = {
 	[INA_STAT_ROUNDS_DONE] = "rounds_done",
 	[INA_STAT_ROUNDS_FAILED] = "rounds_failed",
 	[INA_STAT_ROUNDS_OVERFLOW] = "rounds_overflow",
+	[INA_STAT_ROUNDS_INEXACT] = "rounds_inexact",
 	[INA_STAT_COUNT_WRONG] = "count_wrong",
 	[INA_STAT_JOINS_REFUSED] = "joins_refused",
 };

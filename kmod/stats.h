@@ -51,6 +51,7 @@ enum ina_stat {
 	INA_STAT_ROUNDS_DONE,	/* complete at this node */
 	INA_STAT_ROUNDS_FAILED,	/* failed at this node */
 	INA_STAT_ROUNDS_OVERFLOW,	/* complete, saturated */
+	INA_STAT_ROUNDS_INEXACT,	/* complete, with bits lost below the unit */
 	INA_STAT_COUNT_WRONG,	/* sums that miscount workers */
 	INA_STAT_JOINS_REFUSED,	/* children refused */
 	INA_STAT_MAX,

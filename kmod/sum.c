@@ -104,7 +104,7 @@ void ina_sum_end(struct ina_sum_ctx *ctx)
 }
 
 /**
- * ina_sum_store() - acc = src, a contribution or result
+ * ina_sum_store() - acc = src, a contribution
  * @ctx: of ina_sum_begin()
  * @type: of the elements
  * @acc: sums, wide, aligned to 8 bytes
@@ -182,22 +182,6 @@ u16 ina_sum_add(const struct ina_sum_ctx *ctx, const struct ina_sum_type *type,
 	}
 }
 
-/* acc += src, both wide; dst as well if there is one, but not for fixed. */
-static u16 ina_sum_wide_to(const struct ina_sum_ctx *ctx, u8 dtype, void *acc,
-			   const void *src, void *dst, unsigned int count)
-{
-	switch (dtype) {
-	case INA_DTYPE_FP32:
-	case INA_DTYPE_BF16:
-		ina_sum_call(ctx, f32_add, acc, src, dst, count);
-		return 0;
-	case INA_DTYPE_FIXED:
-		return ina_sum_call(ctx, fixed_wide, acc, src, count);
-	default:
-		return ina_sum_call(ctx, s32_add, acc, src, dst, count);
-	}
-}
-
 /**
  * ina_sum_add_wide() - acc += src, a partial sum
  * @ctx: of ina_sum_begin()
@@ -212,66 +196,25 @@ u16 ina_sum_add_wide(const struct ina_sum_ctx *ctx,
 		     const struct ina_sum_type *type, void *acc,
 		     const void *src, unsigned int count)
 {
-	return ina_sum_wide_to(ctx, type->dtype, acc, src, NULL, count);
-}
-
-/**
- * ina_sum_add_emit() - acc += src, and the sum to dst
- * @ctx: of ina_sum_begin()
- * @type: of the elements
- * @acc: sums, wide, aligned to 8 bytes
- * @src: the last contribution, little-endian, any alignment
- * @dst: where the sums go, little-endian, any alignment
- * @count: elements
- * @how: INA_SUM_WIDE_IN if @src is a partial sum, INA_SUM_WIDE_OUT if @dst is
- *	one and not a result
- *
- * One pass where narrow and wide are the same, two otherwise.
- * Return: as ina_sum_add().
- */
-u16 ina_sum_add_emit(const struct ina_sum_ctx *ctx,
-		     const struct ina_sum_type *type, void *acc,
-		     const void *src, void *dst, unsigned int count,
-		     unsigned int how)
-{
-	u16 flags;
-
-	if (type->dtype == INA_DTYPE_INT32 || type->dtype == INA_DTYPE_FP32)
-		return ina_sum_wide_to(ctx, type->dtype, acc, src, dst, count);
-	flags = how & INA_SUM_WIDE_IN ?
-		ina_sum_add_wide(ctx, type, acc, src, count) :
-		ina_sum_add(ctx, type, acc, src, count);
-	if (how & INA_SUM_WIDE_OUT)
-		ina_sum_emit_wide(ctx, type, dst, acc, count);
-	else
-		ina_sum_finish(ctx, type, dst, acc, count);
-	return flags;
-}
-
-/**
- * ina_sum_emit_wide() - dst = acc, as a partial sum
- * @ctx: of ina_sum_begin()
- * @type: of the elements
- * @dst: where the wide elements go, little-endian, any alignment
- * @acc: sums, wide, aligned to 8 bytes
- * @count: elements
- */
-void ina_sum_emit_wide(const struct ina_sum_ctx *ctx,
-		       const struct ina_sum_type *type, void *dst,
-		       const void *acc, unsigned int count)
-{
-	memcpy(dst, acc, count * ina_sum_wide(type->dtype));
+	switch (type->dtype) {
+	case INA_DTYPE_FP32:
+	case INA_DTYPE_BF16:
+		ina_sum_call(ctx, f32_add, acc, src, count);
+		return 0;
+	case INA_DTYPE_FIXED:
+		return ina_sum_call(ctx, fixed_wide, acc, src, count);
+	default:
+		return ina_sum_call(ctx, s32_add, acc, src, count);
+	}
 }
 
 /**
  * ina_sum_finish() - dst = acc, as a result
  * @ctx: of ina_sum_begin()
  * @type: of the elements
- * @dst: where the narrow elements go, little-endian, any alignment
+ * @dst: where the narrow elements go, little-endian, any alignment; may be @acc
  * @acc: sums, wide, aligned to 8 bytes
  * @count: elements
- *
- * A result stored by ina_sum_store() and finished again is the same result.
  */
 void ina_sum_finish(const struct ina_sum_ctx *ctx,
 		    const struct ina_sum_type *type, void *dst,
@@ -286,6 +229,7 @@ void ina_sum_finish(const struct ina_sum_ctx *ctx,
 			     count);
 		break;
 	default:
-		ina_sum_emit_wide(ctx, type, dst, acc, count);
+		if (dst != acc)
+			memcpy(dst, acc, count * ina_sum_wide(type->dtype));
 	}
 }

@@ -15,7 +15,6 @@
 #ifndef _INA_SUM_H
 #define _INA_SUM_H
 
-#include <linux/string.h>
 #include <linux/types.h>
 #include <uapi/linux/ina.h>
 
@@ -33,10 +32,6 @@
  */
 #define INA_FIXED_EXPONENT_MIN	(-149)
 #define INA_FIXED_EXPONENT_MAX	64
-
-/* How ina_sum_add_emit() reads and writes. */
-#define INA_SUM_WIDE_IN		0x1
-#define INA_SUM_WIDE_OUT	0x2
 
 /**
  * struct ina_sum_type - what the elements are
@@ -81,6 +76,17 @@ static inline unsigned int ina_sum_wide(u8 dtype)
 	return dtype == INA_DTYPE_FIXED ? 8 : 4;
 }
 
+/**
+ * ina_sum_is_same() - is a partial sum as long as a contribution
+ * @dtype: INA_DTYPE_*
+ *
+ * Return: true if so.
+ */
+static inline bool ina_sum_is_same(u8 dtype)
+{
+	return ina_sum_narrow(dtype) == ina_sum_wide(dtype);
+}
+
 int ina_sum_choose(const char *want, bool have);
 int ina_sum_init(void);
 void ina_sum_begin(struct ina_sum_ctx *ctx);
@@ -98,34 +104,8 @@ u16 ina_sum_add(const struct ina_sum_ctx *ctx, const struct ina_sum_type *type,
 u16 ina_sum_add_wide(const struct ina_sum_ctx *ctx,
 		     const struct ina_sum_type *type, void *acc,
 		     const void *src, unsigned int count);
-u16 ina_sum_add_emit(const struct ina_sum_ctx *ctx,
-		     const struct ina_sum_type *type, void *acc,
-		     const void *src, void *dst, unsigned int count,
-		     unsigned int how);
-void ina_sum_emit_wide(const struct ina_sum_ctx *ctx,
-		       const struct ina_sum_type *type, void *dst,
-		       const void *acc, unsigned int count);
 void ina_sum_finish(const struct ina_sum_ctx *ctx,
 		    const struct ina_sum_type *type, void *dst,
 		    const void *acc, unsigned int count);
-
-/* Slots as they are now: of int32, without a context. */
-static inline bool ina_sum_s32_add(s32 *acc, const void *src,
-				   unsigned int count)
-{
-	return ina_scalar_s32_add(acc, src, NULL, count);
-}
-
-static inline void ina_sum_s32_store(s32 *acc, const void *src,
-				     unsigned int count)
-{
-	memcpy(acc, src, count * sizeof(*acc));
-}
-
-static inline void ina_sum_s32_emit(void *dst, const s32 *acc,
-				    unsigned int count)
-{
-	memcpy(dst, acc, count * sizeof(*acc));
-}
 
 #endif /* _INA_SUM_H */

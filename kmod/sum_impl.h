@@ -6,7 +6,8 @@
  * inlined elsewhere.
  *
  * For all: acc is aligned to 8 bytes, src and dst to nothing; none of them
- * overlap. src and dst are little-endian. Returned are INA_F_OVERFLOW and
+ * overlap, but what is finished may go to where it is. src and dst are
+ * little-endian. Returned are INA_F_OVERFLOW and
  * INA_F_INEXACT.
  */
 #ifndef _INA_SUM_IMPL_H
@@ -33,19 +34,16 @@
 #define INA_FIXED_SHIFT_ZERO	25
 
 /*
- * s32_add, f32_add: acc += src, and the sum to dst, too, unless it is NULL.
- * f32_store: acc = src, NaN canonical. bf16_*: the same from bf16.
+ * s32_add, f32_add: acc += src. f32_store: acc = src, NaN canonical. bf16_*: the same from bf16.
  * bf16_finish: fp32 sums rounded to bf16. fixed_store, fixed_add: fp32 to
  * multiples of 2^exponent. fixed_wide: acc += src, both 64 bits.
  * fixed_finish: 64-bit sums rounded to fp32.
  */
 #define INA_SUM_IMPL(impl)						\
-u16 ina_##impl##_s32_add(s32 *acc, const void *src, void *dst,		\
-			 unsigned int count);				\
+u16 ina_##impl##_s32_add(s32 *acc, const void *src, unsigned int count);	\
 void ina_##impl##_f32_store(u32 *acc, const void *src,			\
 			    unsigned int count);			\
-void ina_##impl##_f32_add(u32 *acc, const void *src, void *dst,		\
-			  unsigned int count);				\
+void ina_##impl##_f32_add(u32 *acc, const void *src, unsigned int count);	\
 void ina_##impl##_bf16_store(u32 *acc, const void *src,			\
 			     unsigned int count);			\
 void ina_##impl##_bf16_add(u32 *acc, const void *src,			\

@@ -8,7 +8,6 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
-#include <linux/string.h>
 #include <linux/unaligned.h>
 #include <uapi/linux/ina_wire.h>
 
@@ -26,8 +25,7 @@ static __always_inline void ina_scalar_s32(s32 *acc, const u8 *src, u16 *flags)
 	*acc = sum;
 }
 
-/* Copying at the end is faster than one by one. */
-u16 ina_scalar_s32_add(s32 *acc, const void *src, void *dst, unsigned int count)
+u16 ina_scalar_s32_add(s32 *acc, const void *src, unsigned int count)
 {
 	const u8 *p = src;
 	unsigned int i;
@@ -41,8 +39,6 @@ u16 ina_scalar_s32_add(s32 *acc, const void *src, void *dst, unsigned int count)
 	}
 	for (; i < count; i++, p += 4)
 		ina_scalar_s32(acc + i, p, &flags);
-	if (dst)
-		memcpy(dst, acc, count * sizeof(*acc));
 	return flags;
 }
 
@@ -104,15 +100,13 @@ void ina_scalar_f32_store(u32 *acc, const void *src, unsigned int count)
 		acc[i] = ina_scalar_f32_canonical(get_unaligned_le32(p + 4 * i));
 }
 
-void ina_scalar_f32_add(u32 *acc, const void *src, void *dst, unsigned int count)
+void ina_scalar_f32_add(u32 *acc, const void *src, unsigned int count)
 {
 	const u8 *p = src;
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
 		acc[i] = ina_scalar_f32(acc[i], get_unaligned_le32(p + 4 * i));
-	if (dst)
-		memcpy(dst, acc, count * sizeof(*acc));
 }
 
 static __always_inline u32 ina_scalar_bf16(const u8 *src)

@@ -44,7 +44,7 @@ typedef u16 __attribute__((vector_size(INA_VEC / 2))) ina_h16;
  * struct ina_simd - what a loop works on
  * @acc: sums
  * @src: contribution, or NULL
- * @dst: where the sums go as well, or NULL
+ * @dst: where finished sums go, or NULL
  * @exponent: of fixed point
  * @over: lanes with the highest bit set have overflowed
  * @lost: lanes other than 0 have lost bits
@@ -150,18 +150,11 @@ static __always_inline void ina_simd_s32_step(struct ina_simd *x)
 					       &x->over);
 }
 
-static __always_inline void ina_simd_s32_emit_step(struct ina_simd *x)
+u16 ina_simd_s32_add(s32 *acc, const void *src, unsigned int count)
 {
-	ina_simd_s32_step(x);
-	INA_AT(ina_v32, x->dst) = INA_AT(ina_v32, x->acc);
-}
+	struct ina_simd x = { .acc = acc, .src = src };
 
-u16 ina_simd_s32_add(s32 *acc, const void *src, void *dst, unsigned int count)
-{
-	struct ina_simd x = { .acc = acc, .src = src, .dst = dst };
-
-	return dst ? ina_simd_run(ina_simd_s32_emit_step, &x, 4, 4, 4, count) :
-		     ina_simd_run(ina_simd_s32_step, &x, 4, 4, 0, count);
+	return ina_simd_run(ina_simd_s32_step, &x, 4, 4, 0, count);
 }
 
 static __always_inline ina_v32 ina_simd_canonical(ina_v32 a)
@@ -188,12 +181,6 @@ static __always_inline void ina_simd_f32_step(struct ina_simd *x)
 					       INA_AT(ina_v32, x->src));
 }
 
-static __always_inline void ina_simd_f32_emit_step(struct ina_simd *x)
-{
-	ina_simd_f32_step(x);
-	INA_AT(ina_v32, x->dst) = INA_AT(ina_v32, x->acc);
-}
-
 void ina_simd_f32_store(u32 *acc, const void *src, unsigned int count)
 {
 	struct ina_simd x = { .acc = acc, .src = src };
@@ -201,14 +188,11 @@ void ina_simd_f32_store(u32 *acc, const void *src, unsigned int count)
 	ina_simd_run(ina_simd_f32_store_step, &x, 4, 4, 0, count);
 }
 
-void ina_simd_f32_add(u32 *acc, const void *src, void *dst, unsigned int count)
+void ina_simd_f32_add(u32 *acc, const void *src, unsigned int count)
 {
-	struct ina_simd x = { .acc = acc, .src = src, .dst = dst };
+	struct ina_simd x = { .acc = acc, .src = src };
 
-	if (dst)
-		ina_simd_run(ina_simd_f32_emit_step, &x, 4, 4, 4, count);
-	else
-		ina_simd_run(ina_simd_f32_step, &x, 4, 4, 0, count);
+	ina_simd_run(ina_simd_f32_step, &x, 4, 4, 0, count);
 }
 
 static __always_inline ina_v32 ina_simd_bf16(const void *src)

@@ -19,16 +19,14 @@ enum sum_test_op {
 	SUM_TEST_STORE_WIDE,
 	SUM_TEST_ADD,
 	SUM_TEST_ADD_WIDE,
-	SUM_TEST_EMIT_WIDE,
 	SUM_TEST_FINISH,
-	SUM_TEST_ADD_EMIT,	/* and the three with INA_SUM_WIDE_* */
-	SUM_TEST_OPS = SUM_TEST_ADD_EMIT + 4,
+	SUM_TEST_OPS,
 };
 
 /**
  * struct sum_test_side - what one implementation makes of it
  * @acc: sums
- * @dst: copy of the sums
+ * @dst: what is made of the sums
  * @flags: what the operation returned
  */
 struct sum_test_side {
@@ -159,32 +157,23 @@ static void sum_test_put(void *p, unsigned int size, unsigned int i, u64 value)
 
 static bool sum_test_adds(unsigned int op)
 {
-	return op == SUM_TEST_ADD || op == SUM_TEST_ADD_WIDE ||
-	       op >= SUM_TEST_ADD_EMIT;
+	return op == SUM_TEST_ADD || op == SUM_TEST_ADD_WIDE;
 }
 
 /* Size of an element of the source, 0 if the operation has none. */
 static unsigned int sum_test_in(const struct sum_test *t, unsigned int op)
 {
-	if (op == SUM_TEST_EMIT_WIDE || op == SUM_TEST_FINISH)
+	if (op == SUM_TEST_FINISH)
 		return 0;
-	if (op == SUM_TEST_STORE_WIDE || op == SUM_TEST_ADD_WIDE ||
-	    (op >= SUM_TEST_ADD_EMIT &&
-	     (op - SUM_TEST_ADD_EMIT) & INA_SUM_WIDE_IN))
+	if (op == SUM_TEST_STORE_WIDE || op == SUM_TEST_ADD_WIDE)
 		return ina_sum_wide(t->type.dtype);
 	return ina_sum_narrow(t->type.dtype);
 }
 
-/* Size of an element of the copy, 0 if the operation makes none. */
+/* Size of an element of what is made of the sums, 0 if that is nothing. */
 static unsigned int sum_test_out(const struct sum_test *t, unsigned int op)
 {
-	if (op < SUM_TEST_EMIT_WIDE)
-		return 0;
-	if (op == SUM_TEST_EMIT_WIDE ||
-	    (op >= SUM_TEST_ADD_EMIT &&
-	     (op - SUM_TEST_ADD_EMIT) & INA_SUM_WIDE_OUT))
-		return ina_sum_wide(t->type.dtype);
-	return ina_sum_narrow(t->type.dtype);
+	return op == SUM_TEST_FINISH ? ina_sum_narrow(t->type.dtype) : 0;
 }
 
 static void sum_test_exact(struct kunit *test, unsigned int op,
@@ -208,7 +197,7 @@ static void sum_test_exact(struct kunit *test, unsigned int op,
 				    op, t->type.dtype, a, t->type.exponent);
 		if (!out)
 			continue;
-		b = out == wide ? b : sum_exact_finish(&t->type, b);
+		b = sum_exact_finish(&t->type, b);
 		KUNIT_ASSERT_EQ_MSG(test, sum_test_get(dst, out, i), b,
 				    "op %u of type %u on %llx, exponent %d",
 				    op, t->type.dtype, a, t->type.exponent);
@@ -253,13 +242,8 @@ static void sum_test_run(struct kunit *test, bool simd, unsigned int op,
 		side->flags = ina_sum_add(&ctx, type, acc, src, count);
 	else if (op == SUM_TEST_ADD_WIDE)
 		side->flags = ina_sum_add_wide(&ctx, type, acc, src, count);
-	else if (op == SUM_TEST_EMIT_WIDE)
-		ina_sum_emit_wide(&ctx, type, dst, acc, count);
-	else if (op == SUM_TEST_FINISH)
-		ina_sum_finish(&ctx, type, dst, acc, count);
 	else
-		side->flags = ina_sum_add_emit(&ctx, type, acc, src, dst, count,
-					       op - SUM_TEST_ADD_EMIT);
+		ina_sum_finish(&ctx, type, dst, acc, count);
 	ina_sum_end(&ctx);
 	local_bh_enable();
 	KUNIT_ASSERT_EQ(test, ctx.simd, simd);
@@ -390,9 +374,11 @@ static void scalar__edges(struct kunit *test)
 				     sum_test_edge(i / 3) >> shift);
 		}
 		memcpy(t->side[0].acc, t->was, 4 * n);
-		sum_test_run(test, false, SUM_TEST_ADD_EMIT, t->src, 0, n);
-		sum_test_exact(test, SUM_TEST_ADD_EMIT, t->src, t->side[0].dst,
-			       n);
+		sum_test_run(test, false, SUM_TEST_ADD, t->src, 0, n);
+		sum_test_exact(test, SUM_TEST_ADD, t->src, NULL, n);
+		memcpy(t->was, t->side[0].acc, 4 * n);
+		sum_test_run(test, false, SUM_TEST_FINISH, NULL, 0, n);
+		sum_test_exact(test, SUM_TEST_FINISH, NULL, t->side[0].dst, n);
 	}
 }
 
@@ -512,27 +498,34 @@ static void fixed__order_random(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(want, side[simd].acc, sizeof(want)), 0);
 }
 
-/* A result that is stored and finished on its way down stays what it is. */
-static void finish__again(struct kunit *test)
+/* A result may take the place of the sum it is made of. */
+static void finish__in_place(struct kunit *test)
 {
+	bool simd = INA_SIMD_BUILT && ina_simd_present();
 	struct sum_test *t = test->priv;
 	struct sum_test_side *side = t->side;
-	unsigned int i, size;
-	u8 first[256 * 4];
+	struct ina_sum_ctx ctx;
+	unsigned int count, i;
 
-	for (t->type.dtype = 0; t->type.dtype <= INA_DTYPE_FIXED;
-	     t->type.dtype++) {
-		size = ina_sum_narrow(t->type.dtype) * 256;
-		t->type.exponent = INA_FIXED_EXPONENT_MIN +
-				   ina_test_below(&t->rnd, 200);
-		for (i = 0; i < 256; i++)
+	t->type.exponent = -30;
+	for (count = 0; count < 4 * 100; count++) {
+		t->type.dtype = count % 4;
+		for (i = 0; i < count / 4; i++)
 			sum_test_put(side->acc, ina_sum_wide(t->type.dtype), i,
 				     sum_test_wide(t));
-		sum_test_run(test, false, SUM_TEST_FINISH, NULL, 0, 256);
-		memcpy(first, side->dst, size);
-		sum_test_run(test, false, SUM_TEST_STORE, first, 0, 256);
-		sum_test_run(test, false, SUM_TEST_FINISH, NULL, 0, 256);
-		KUNIT_EXPECT_EQ(test, memcmp(first, side->dst, size), 0);
+		memcpy(side[1].acc, side->acc, sizeof(side->acc));
+		sum_test_run(test, false, SUM_TEST_FINISH, NULL, 0, count / 4);
+		for (i = 0; i <= simd; i++) {
+			local_bh_disable();
+			ina_sum_begin_as(&ctx, i);
+			ina_sum_finish(&ctx, &t->type, side[i].acc, side[i].acc,
+				       count / 4);
+			ina_sum_end(&ctx);
+			local_bh_enable();
+			KUNIT_EXPECT_EQ(test,
+					memcmp(side->dst, side[i].acc, count / 4 *
+					       ina_sum_narrow(t->type.dtype)), 0);
+		}
 	}
 }
 
@@ -555,7 +548,7 @@ static struct kunit_case sum_test_cases[] = {
 	KUNIT_CASE(simd__exact),
 	KUNIT_CASE(simd__tails),
 	KUNIT_CASE(add__flags),
-	KUNIT_CASE(finish__again),
+	KUNIT_CASE(finish__in_place),
 	KUNIT_CASE(fixed__order),
 	KUNIT_CASE(fixed__order_random),
 	{}

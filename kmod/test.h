@@ -54,6 +54,9 @@ static inline void ina_test_inet_destroy(struct ina_net *inet)
 	xa_destroy(&inet->jobs);
 }
 
+/* Integer only. */
+static const struct ina_sum_ctx ina_test_ctx __maybe_unused;
+
 #define INA_TEST_CHILDREN	3
 #define INA_TEST_FRAGMENT	4
 #define INA_TEST_CAPACITY	64

@@ -36,14 +36,14 @@ static bool ina_timer_needed(void *arg, u32 id)
 {
 	const struct ina_timer_hop *hop = arg;
 	struct ina_slot *slot = ina_node_slot(hop->node, id);
-	struct ina_tag tag;
+	struct ina_part part;
 	u32 length;
 
 	if (!ina_slot_peek(slot, hop->child ? INA_SLOT_DOWN : INA_SLOT_UP,
-			   &tag))
+			   &part))
 		return false;
-	return ina_round_length(hop->node, &tag, &length) &&
-	       (!hop->child || READ_ONCE(hop->child->acked) <= tag.round);
+	return ina_round_length(hop->node, &part.tag, &length) &&
+	       (!hop->child || READ_ONCE(hop->child->acked) <= part.tag.round);
 }
 
 /* Loss recovery of one hop. Return: true if packets are under way on it. */

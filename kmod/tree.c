@@ -102,11 +102,11 @@ static void ina_tree_set_parent(struct ina_node *node,
 
 /*
  * Exchange the neighbours. @children and @hops are the new ones and on return
- * the old ones.
+ * the old ones. @sums: if a node has not needed any so far.
  */
 static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 			  struct ina_child **children, struct ina_region *hops,
-			  u16 mtu)
+			  const struct ina_region *sums, u16 mtu)
 {
 	struct ina_blame blame = {
 		.reason = INA_REASON_TREE, .culprit = node->local,
@@ -122,6 +122,8 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 	node->nchildren = tree->nchildren;
 	node->contributors = tree->nchildren + node->nworkers;
 	swap(node->hops, *hops);
+	if (sums->addr)
+		node->sums = *sums;
 	if (node->usable)
 		ina_node_spread(node);
 	bitmap_zero(node->tx.ready, INA_NODE_CHILDREN_MAX + 1);
@@ -131,6 +133,25 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 		ina_tree_set_parent(node, &tree->parent, mtu);
 	ina_member_changed(node, &blame);
 	spin_unlock_bh(&node->lock);
+}
+
+/* Memory for new neighbours of a node that has some already. */
+static int ina_tree_alloc(struct ina_node *node, u16 nchildren,
+			  struct ina_region *hops, struct ina_region *sums)
+{
+	int err;
+
+	if (!node->usable)
+		return 0;
+	err = ina_region_alloc(hops, node->job,
+			       ina_node_hops_size(node, nchildren));
+	if (err || node->sums.addr || !ina_node_sums_size(node, nchildren))
+		return err;
+	err = ina_region_alloc(sums, node->job,
+			       ina_node_sums_size(node, nchildren));
+	if (err)
+		ina_region_free(hops);
+	return err;
 }
 
 /**
@@ -144,7 +165,7 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
 		    struct netlink_ext_ack *extack)
 {
-	struct ina_region hops = {};
+	struct ina_region hops = {}, sums = {};
 	u16 nchildren = node->nchildren;
 	struct ina_child *children;
 	u16 mtu = 0;
@@ -156,10 +177,7 @@ int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
 	children = ina_node_children(node, tree);
 	if (!children)
 		return -ENOMEM;
-	if (node->usable)
-		err = ina_region_alloc(&hops, node->job,
-				       ina_node_hops_size(node,
-							  tree->nchildren));
+	err = ina_tree_alloc(node, tree->nchildren, &hops, &sums);
 	if (err) {
 		NL_SET_ERR_MSG(extack,
 			       "Not enough memory for the sums: lower capacity or depth, or raise max_job_mb and max_total_mb");
@@ -169,7 +187,7 @@ int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
 	if (!node->root && !ipv6_addr_equal(&node->parent.addr, &tree->parent))
 		ina_control_goodbye(node);
 	ina_tree_pause(node);
-	ina_tree_swap(node, tree, &children, &hops, mtu);
+	ina_tree_swap(node, tree, &children, &hops, &sums, mtu);
 	ina_tree_resume(node);
 	ina_region_free(&hops);
 	ina_node_children_free(children, nchildren);

@@ -29,14 +29,15 @@
 /**
  * ina_tx_size() - bytes of a full fragment as an IP packet
  * @node: the node
+ * @wide: of partial sums
  *
  * Return: bytes.
  */
-unsigned int ina_tx_size(const struct ina_node *node)
+unsigned int ina_tx_size(const struct ina_node *node, bool wide)
 {
 	const struct ina_job_config *config = &node->job->config;
 	unsigned int size = sizeof(struct ina_hdr) +
-			    config->fragment * INA_WIRE_ELEM;
+			    config->fragment * ina_node_elem(node, wide);
 
 	if (config->encap == INA_ENCAP_UDP)
 		size += sizeof(struct udphdr);
@@ -373,6 +374,7 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 {
 	const struct ina_job_config *config = &node->job->config;
 	struct ina_part part = {};
+	struct ina_sums sums;
 	struct ina_pkt pkt = {
 		.type = way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
 		.job = config->id,
@@ -383,7 +385,7 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 	u64 epoch_era;
 	int err;
 
-	if (!ina_slot_peek(ina_node_slot(node, id), way, &part.tag))
+	if (!ina_slot_peek(ina_node_slot(node, id), way, &part))
 		return 0;
 	/* After the slot: if that is of a new epoch, so is this. */
 	epoch_era = ina_epoch_published(node);
@@ -395,13 +397,14 @@ static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
 		return 0;
 	pkt.round = part.tag.round;
 	pkt.count = ina_wire_count(pkt.length, config->fragment, pkt.frag);
+	pkt.elem = ina_node_elem(node, part.wide);
+	sums = ina_node_elements(node, id, pkt.count);
 	skb = ina_tx_alloc(node, sizeof(struct ina_hdr) +
-			   pkt.count * INA_WIRE_ELEM);
+			   ina_wire_body_size(&pkt));
 	if (!skb)
 		return -ENOMEM;
 	if (!ina_slot_emit(ina_node_slot(node, id), way, &part,
-			   skb->data + sizeof(struct ina_hdr),
-			   ina_node_sums(node, id), pkt.count)) {
+			   skb->data + sizeof(struct ina_hdr), &sums)) {
 		kfree_skb(skb);
 		return 0;
 	}

@@ -21,7 +21,7 @@ int ina_tx_control(struct ina_node *node, struct ina_peer *peer,
 		   const struct ina_pkt *pkt, const void *body);
 void ina_tx_stranger(struct ina_node *node, const struct in6_addr *to,
 		     const struct ina_join_hdr *join);
-unsigned int ina_tx_size(const struct ina_node *node);
+unsigned int ina_tx_size(const struct ina_node *node, bool wide);
 int ina_tx_source(struct net *net, const struct in6_addr *to,
 		  struct in6_addr *source, unsigned int *mtu);
 

@@ -5,6 +5,7 @@
  */
 #include <linux/crc32c.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/math.h>
 
 #include "stats.h"
@@ -21,7 +22,7 @@ unsigned int ina_wire_body_size(const struct ina_pkt *pkt)
 	switch (pkt->type) {
 	case INA_TYPE_DATA:
 	case INA_TYPE_RESULT:
-		return pkt->count * INA_WIRE_ELEM;
+		return pkt->count * pkt->elem;
 	case INA_TYPE_JOIN:
 		return sizeof(struct ina_join_hdr) + INA_RANKS_SIZE(pkt->count);
 	case INA_TYPE_WELCOME:
@@ -53,14 +54,26 @@ static __be32 ina_wire_crc(const struct ina_hdr *hdr, unsigned int len)
 	return cpu_to_be32(~crc);
 }
 
+/* Bytes of an element, if @len is a whole number of those there can be, or 0. */
+static u8 ina_wire_elem(unsigned int len, u16 count)
+{
+	unsigned int elem = len / count;
+
+	return len % count || elem > 8 || elem < 2 || !is_power_of_2(elem) ?
+	       0 : elem;
+}
+
 /* Return: 0 if @len is what the type and the count say, else a counter. */
-static int ina_wire_check_size(const struct ina_pkt *pkt, unsigned int len)
+static int ina_wire_check_size(struct ina_pkt *pkt, unsigned int len)
 {
 	switch (pkt->type) {
 	case INA_TYPE_DATA:
 	case INA_TYPE_RESULT:
 		if (!pkt->count || pkt->count > INA_FRAGMENT_MAX || !pkt->length)
 			return INA_STAT_DROP_FRAGMENT;
+		pkt->elem = ina_wire_elem(len, pkt->count);
+		if (!pkt->elem)
+			return INA_STAT_DROP_SIZE;
 		break;
 	case INA_TYPE_GROUP_OK:
 	case INA_TYPE_GROUP_NACK:
@@ -82,6 +95,8 @@ static int ina_wire_check_size(const struct ina_pkt *pkt, unsigned int len)
  * @need_crc: refuse a packet without a crc
  * @pkt: where the fields go
  *
+ * A crc is left to ina_wire_verify(); whether the elements have the size of the
+ * job's to those who know the job.
  * Return: 0, or the INA_STAT_DROP_* counter that says why not.
  */
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
@@ -118,9 +133,25 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		return err;
 	if (need_crc && !(pkt->flags & INA_F_CRC))
 		return INA_STAT_DROP_NOCSUM;
-	if ((pkt->flags & INA_F_CRC) && hdr->crc != ina_wire_crc(hdr, len))
-		return INA_STAT_DROP_CRC;
 	return 0;
+}
+
+/**
+ * ina_wire_verify() - is the crc of a packet right
+ * @data: the packet, contiguous
+ * @len: bytes there are
+ * @pkt: what ina_wire_parse() made of it
+ *
+ * Not between ina_sum_begin() and ina_sum_end(): it may use vector registers.
+ * Return: 0, also without a crc, or INA_STAT_DROP_CRC.
+ */
+int ina_wire_verify(const void *data, unsigned int len,
+		    const struct ina_pkt *pkt)
+{
+	const struct ina_hdr *hdr = data;
+
+	return !(pkt->flags & INA_F_CRC) || hdr->crc == ina_wire_crc(hdr, len) ?
+	       0 : INA_STAT_DROP_CRC;
 }
 
 /**

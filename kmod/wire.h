@@ -10,9 +10,6 @@
 #include <uapi/linux/ina.h>
 #include <uapi/linux/ina_wire.h>
 
-/* Bytes of an element on the wire. */
-#define INA_WIRE_ELEM		4
-
 /**
  * struct ina_pkt - a validated packet
  * @type: enum ina_type
@@ -25,6 +22,7 @@
  * @length: elements in the round
  * @index: contributor index
  * @count: elements in the packet
+ * @elem: bytes of each
  * @workers: workers in the elements
  * @token: sum of their tokens
  * @body: what follows the header: elements or the type's own header
@@ -40,6 +38,7 @@ struct ina_pkt {
 	u32 length;
 	u16 index;
 	u16 count;
+	u8 elem;
 	u32 workers;
 	u32 token;
 	const void *body;
@@ -59,6 +58,8 @@ static inline bool ina_wire_is_hop(u8 type)
 
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		   struct ina_pkt *pkt);
+int ina_wire_verify(const void *data, unsigned int len,
+		    const struct ina_pkt *pkt);
 void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt);
 void ina_wire_seal(struct ina_hdr *hdr, unsigned int len);
 unsigned int ina_wire_body_size(const struct ina_pkt *pkt);

@@ -10,8 +10,9 @@
 #include "test.h"
 #include "wire.h"
 
+#define WIRE_TEST_ELEM	4
 #define WIRE_TEST_MAX	(sizeof(struct ina_hdr) + \
-			 (INA_FRAGMENT_MAX + 1) * INA_WIRE_ELEM)
+			 (INA_FRAGMENT_MAX + 1) * WIRE_TEST_ELEM)
 
 unsigned int ina_test_seed;
 module_param_named(test_seed, ina_test_seed, uint, 0444);
@@ -31,7 +32,7 @@ static bool wire_test_counts(u8 type)
 /* Write a valid packet of a type. Return: its size. */
 static unsigned int wire_test_fill(struct ina_hdr *hdr, u8 type)
 {
-	struct ina_pkt pkt = { .type = type, .job = 1 };
+	struct ina_pkt pkt = { .type = type, .job = 1, .elem = WIRE_TEST_ELEM };
 
 	if (wire_test_elements(type))
 		pkt.length = 3;
@@ -48,14 +49,22 @@ static unsigned int wire_test_fill_count(struct ina_hdr *hdr, u8 type,
 	struct ina_pkt pkt = { .type = type, .count = count, .length = 1 };
 
 	ina_wire_build(hdr, &pkt);
-	return sizeof(*hdr) + count * INA_WIRE_ELEM;
+	return sizeof(*hdr) + count * WIRE_TEST_ELEM;
+}
+
+/* Parse and verify. */
+static int wire_test_take(const struct ina_hdr *hdr, unsigned int len,
+			  bool need_crc, struct ina_pkt *pkt)
+{
+	return ina_wire_parse(hdr, len, need_crc, pkt) ?:
+	       ina_wire_verify(hdr, len, pkt);
 }
 
 static int wire_test_parse(const struct ina_hdr *hdr, unsigned int len)
 {
 	struct ina_pkt pkt;
 
-	return ina_wire_parse(hdr, len, false, &pkt);
+	return wire_test_take(hdr, len, false, &pkt);
 }
 
 static void body_size__types(struct kunit *test)
@@ -68,7 +77,7 @@ static void body_size__types(struct kunit *test)
 		[INA_TYPE_LATE] = 36, [INA_TYPE_EXCLUDE] = 0,
 		[INA_TYPE_GROUP_NACK] = 2, [INA_TYPE_MAX] = 0,
 	};
-	struct ina_pkt pkt = { .count = 9 };
+	struct ina_pkt pkt = { .count = 9, .elem = WIRE_TEST_ELEM };
 
 	KUNIT_EXPECT_EQ(test, sizeof(struct ina_hdr), 44);
 	for (pkt.type = 0; pkt.type < ARRAY_SIZE(size); pkt.type++)
@@ -197,6 +206,13 @@ static void parse__flags(struct kunit *test)
 	}
 }
 
+/* Could it be the size of a packet of three elements? */
+static bool wire_test_fits(unsigned int len)
+{
+	len -= sizeof(struct ina_hdr);
+	return len == 3 * 2 || len == 3 * 4 || len == 3 * 8;
+}
+
 static void parse__size(struct kunit *test)
 {
 	struct ina_hdr *hdr = test->priv;
@@ -206,11 +222,37 @@ static void parse__size(struct kunit *test)
 	for (type = 1; type < INA_TYPE_MAX; type++) {
 		len = wire_test_fill(hdr, type);
 		for (wrong = sizeof(*hdr); wrong < 2 * len; wrong++) {
-			if (wrong == len)
+			if (wrong == len || (wire_test_elements(type) &&
+					     wire_test_fits(wrong)))
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test, wire_test_parse(hdr, wrong),
 					    (int)INA_STAT_DROP_SIZE,
 					    "type %u size %u", type, wrong);
+		}
+	}
+}
+
+/* Elements have 2, 4 or 8 bytes. */
+static void parse__elem(struct kunit *test)
+{
+	struct ina_hdr *hdr = test->priv;
+	struct ina_pkt pkt;
+	unsigned int elem;
+	u8 type;
+
+	for (type = INA_TYPE_DATA; type <= INA_TYPE_RESULT; type++) {
+		wire_test_fill_count(hdr, type, 5);
+		for (elem = 0; elem <= 17; elem++) {
+			if (elem != 2 && elem != 4 && elem != 8) {
+				KUNIT_EXPECT_EQ(test,
+						wire_test_parse(hdr, sizeof(*hdr) + 5 * elem),
+						INA_STAT_DROP_SIZE);
+				continue;
+			}
+			KUNIT_EXPECT_EQ(test,
+					ina_wire_parse(hdr, sizeof(*hdr) + 5 * elem,
+						       false, &pkt), 0);
+			KUNIT_EXPECT_EQ(test, pkt.elem, elem);
 		}
 	}
 }
@@ -289,8 +331,8 @@ static void parse__crc_right(struct kunit *test)
 	for (type = 1; type < INA_TYPE_MAX; type++) {
 		len = wire_test_fill(hdr, type);
 		ina_wire_seal(hdr, len);
-		KUNIT_EXPECT_EQ(test, ina_wire_parse(hdr, len, true, &pkt), 0);
-		KUNIT_EXPECT_EQ(test, ina_wire_parse(hdr, len, false, &pkt), 0);
+		KUNIT_EXPECT_EQ(test, wire_test_take(hdr, len, true, &pkt), 0);
+		KUNIT_EXPECT_EQ(test, wire_test_take(hdr, len, false, &pkt), 0);
 		KUNIT_EXPECT_TRUE(test, pkt.flags & INA_F_CRC);
 	}
 }
@@ -310,11 +352,11 @@ static void parse__crc_flip(struct kunit *test)
 		for (bit = 0; bit < len * 8; bit++) {
 			bytes[bit / 8] ^= BIT(bit % 8);
 			KUNIT_EXPECT_NE_MSG(test,
-					    ina_wire_parse(hdr, len, true, &pkt),
+					    wire_test_take(hdr, len, true, &pkt),
 					    0, "type %u bit %u", type, bit);
 			bytes[bit / 8] ^= BIT(bit % 8);
 		}
-		KUNIT_EXPECT_EQ(test, ina_wire_parse(hdr, len, true, &pkt), 0);
+		KUNIT_EXPECT_EQ(test, wire_test_take(hdr, len, true, &pkt), 0);
 	}
 }
 
@@ -329,12 +371,12 @@ static void build__round_trip(struct kunit *test)
 	for (i = 0; i < 1000; i++) {
 		prandom_bytes_state(&rnd, &in, sizeof(in));
 		in.type = i & 1 ? INA_TYPE_DATA : INA_TYPE_RESULT;
-		in.flags &= INA_F_OVERFLOW;
+		in.flags &= INA_F_STICKY;
 		in.count = 1 + in.count % INA_FRAGMENT_MAX;
 		in.length = in.length ?: 1;
 		ina_wire_build(hdr, &in);
 		KUNIT_ASSERT_EQ(test, ina_wire_parse(hdr, sizeof(*hdr) +
-				in.count * INA_WIRE_ELEM, false, &out), 0);
+				in.count * WIRE_TEST_ELEM, false, &out), 0);
 		KUNIT_ASSERT_EQ(test, out.type, in.type);
 		KUNIT_ASSERT_EQ(test, out.flags, in.flags);
 		KUNIT_ASSERT_EQ(test, out.job, in.job);
@@ -368,7 +410,7 @@ static void seal__known(struct kunit *test)
 	struct ina_hdr *hdr = test->priv;
 
 	ina_wire_build(hdr, &pkt);
-	memcpy(hdr + 1, known + sizeof(*hdr), INA_WIRE_ELEM);
+	memcpy(hdr + 1, known + sizeof(*hdr), WIRE_TEST_ELEM);
 	ina_wire_seal(hdr, sizeof(known));
 	KUNIT_EXPECT_EQ(test, memcmp(hdr, known, sizeof(known)), 0);
 }
@@ -464,6 +506,7 @@ static struct kunit_case wire_test_cases[] = {
 	KUNIT_CASE(parse__type),
 	KUNIT_CASE(parse__flags),
 	KUNIT_CASE(parse__size),
+	KUNIT_CASE(parse__elem),
 	KUNIT_CASE(parse__count),
 	KUNIT_CASE(parse__length),
 	KUNIT_CASE(parse__crc_missing),

@@ -15,6 +15,7 @@
 #include "worker.h"
 
 #define INA_WORKER_BATCH	64	/* fragments between two sends */
+#define INA_WORKER_BYTES	65536	/* of elements: bottom halves have to wait */
 
 /* Take the next round: the window has room and the buffer is ours. */
 static int ina_worker_start(struct ina_worker *worker,
@@ -51,45 +52,67 @@ static int ina_worker_start(struct ina_worker *worker,
 	ina_worker_show(worker, tag->round, submit->length);
 	ina_worker_skip(worker, false);
 	if (entry->failed) {
-		ina_worker_round_end(worker, entry, false);
+		ina_worker_round_end(worker, entry, 0);
 		ina_round_advance(node);
 	}
 	return 0;
 }
 
-/*
- * Put the contribution into the node's slots, fragment by fragment. The caller has
- * counted it in worker->pushing, so that the buffer stays ours.
- */
-static void ina_worker_push(struct ina_worker *worker,
-			    const struct ina_tag *tag, u32 length)
+/* Put fragments [@frag, @end) into the node's slots. Return: whether all went. */
+static bool ina_worker_batch(struct ina_worker *worker,
+			     const struct ina_tag *tag, u32 length, u32 frag,
+			     u32 end)
 {
 	struct ina_node *node = worker->node;
 	const struct ina_job_config *config = &node->job->config;
+	size_t size = config->fragment * ina_node_elem(node, false);
 	const void *src = worker->contrib.addr +
 			  (tag->round % config->depth) * node->stride;
-	u32 frags = ina_wire_frags(length, config->fragment);
+	struct ina_sum_ctx ctx;
 	struct ina_part part;
-	u32 frag;
 
-	WRITE_ONCE(worker->last, 0);
-	/* While the tree changes, contributors have no numbers. */
-	if ((u32)ina_epoch_published(node) != tag->era)
-		frags = 0;
-	for (frag = 0; frag < frags; frag++) {
+	local_bh_disable();
+	ina_sum_begin(&ctx);
+	for (; frag < end; frag++) {
 		part = (struct ina_part){
 			.tag = *tag,
 			.contributor = node->nchildren + worker->index,
 			.workers = 1,
 			.token = worker->token,
 		};
-		if (ina_round_contribute(node, &part, frag, length, src,
-					 &node->local))
+		if (ina_round_contribute(node, &ctx, &part, frag, length,
+					 src + frag * size, &node->local))
 			break;
 		WRITE_ONCE(worker->last, frag + 1);
-		src += config->fragment * sizeof(s32);
-		if (frag % INA_WORKER_BATCH != INA_WORKER_BATCH - 1)
-			continue;
+	}
+	ina_sum_end(&ctx);
+	local_bh_enable();
+	return frag == end;
+}
+
+/*
+ * Put the contribution into the node's slots, batch by batch. The caller has
+ * counted it in worker->pushing, so that the buffer stays ours.
+ */
+static void ina_worker_push(struct ina_worker *worker,
+			    const struct ina_tag *tag, u32 length)
+{
+	struct ina_node *node = worker->node;
+	u32 fragment = node->job->config.fragment;
+	u32 batch = clamp_t(u32, INA_WORKER_BYTES /
+			    (fragment * ina_node_elem(node, false)), 1,
+			    INA_WORKER_BATCH);
+	u32 frags = ina_wire_frags(length, fragment);
+	u32 frag, end;
+
+	WRITE_ONCE(worker->last, 0);
+	/* While the tree changes, contributors have no numbers. */
+	if ((u32)ina_epoch_published(node) != tag->era)
+		frags = 0;
+	for (frag = 0; frag < frags; frag = end) {
+		end = min(frag + batch, frags);
+		if (!ina_worker_batch(worker, tag, length, frag, end))
+			break;
 		ina_tx_run(node, INA_WORKER_BATCH);
 		cond_resched();
 		if (fatal_signal_pending(current))

@@ -80,7 +80,7 @@ void ina_worker_give_up(struct ina_worker *worker, u64 first, u64 below,
 			const struct ina_blame *blame);
 void ina_worker_leave_out(struct ina_worker *worker);
 void ina_worker_round_end(struct ina_worker *worker,
-			  const struct ina_round *round, bool overflow);
+			  const struct ina_round *round, u16 flags);
 void ina_worker_state(struct ina_worker *worker, enum ina_ctl_state state);
 void ina_worker_closed(struct ina_worker *worker,
 		       const struct ina_blame *blame);

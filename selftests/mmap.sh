@@ -149,7 +149,7 @@ ok "a new worker's arrays are zero" fresh 7 1 "${map_all[@]}" "wait open 5000" \
 
 # Rounds of one worker.
 ok "an epoch opens as soon as the only worker is attached" fresh 7 1 "mmap ctl all r" \
-	"wait open 5000" "ctl abi 1" "ctl state 1" "ctl workers 1" "ctl next 0" "poll out"
+	"wait open 5000" "ctl abi 2" "ctl state 1" "ctl workers 1" "ctl next 0" "poll out"
 ok "a round of one worker returns its contribution" fresh 7 1 "${map_all[@]}" \
 	"wait open 5000" "fill 0 5000 -3" "submit 0 5000" "wait 0 5000" "round 0 2 0 0" \
 	"result 0 5000 -3" "ctl next 1"

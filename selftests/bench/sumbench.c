@@ -22,7 +22,7 @@
 #define REPEATS	7
 #define NS	60000000	/* of one measurement */
 
-enum { ADD, ADD_EMIT, ADD_WIDE, FINISH, PLAIN };
+enum { ADD, ADD_WIDE, FINISH, PLAIN };
 
 static const struct row {
 	const char *name;
@@ -31,9 +31,7 @@ static const struct row {
 } rows[] = {
 	{ "b += a", INA_DTYPE_INT32, PLAIN },
 	{ "int32 add", INA_DTYPE_INT32, ADD },
-	{ "int32 add, emit", INA_DTYPE_INT32, ADD_EMIT },
 	{ "fp32 add", INA_DTYPE_FP32, ADD },
-	{ "fp32 add, emit", INA_DTYPE_FP32, ADD_EMIT },
 	{ "bf16 add", INA_DTYPE_BF16, ADD },
 	{ "bf16 finish", INA_DTYPE_BF16, FINISH },
 	{ "fixed add", INA_DTYPE_FIXED, ADD },
@@ -98,9 +96,6 @@ static void one(const struct ina_sum_ctx *ctx, const struct row *row,
 		break;
 	case ADD:
 		ina_sum_add(ctx, &type, acc, src, COUNT);
-		break;
-	case ADD_EMIT:
-		ina_sum_add_emit(ctx, &type, acc, src, packet, COUNT, 0);
 		break;
 	case ADD_WIDE:	/* half as many contributions, twice as large */
 		src = contributions + from / 2 * wide;

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 #include <linux/ioctl.h>
 
-#define INA_DEV_ABI		1
+#define INA_DEV_ABI		2
 #define INA_DEPTH_MAX		16	/* rounds in flight */
 #define INA_RANK_MAX		4095
 #define INA_RANK_NONE		0xffffffffU
@@ -154,6 +154,9 @@ enum ina_round_state {
  * @last: last fragment seen of it, counted from 1, 0 if none
  * @submit_ns: CLOCK_MONOTONIC at submit
  * @end_ns: CLOCK_MONOTONIC at the end
+ * @flags: INA_ROUND_INEXACT: contributions had bits below the unit of the job's
+ *	fixed-point sums, if DONE
+ * @pad: 0
  */
 struct ina_ctl_round {
 	__u64	round;
@@ -169,7 +172,11 @@ struct ina_ctl_round {
 	__u32	last;
 	__u64	submit_ns;
 	__u64	end_ns;
+	__u32	flags;
+	__u32	pad;
 };
+
+#define INA_ROUND_INEXACT	0x1
 
 /**
  * struct ina_ctl - the control page, written by the kernel only

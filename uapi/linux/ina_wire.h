@@ -14,6 +14,7 @@
 #define INA_IPPROTO		253	/* RFC 3692: for experimentation */
 #define INA_UDP_PORT		4253	/* default, see INA_A_JOB_PORT */
 #define INA_FRAGMENT_MAX	2048	/* elements in a packet */
+#define INA_FRAGMENT_BYTES	8192	/* bytes of them */
 #define INA_GROUP_MIN		8
 #define INA_GROUP_MAX		2048	/* packets in a group */
 #define INA_INDEX_NONE		0xffff	/* sender has no contributor index */
@@ -53,8 +54,9 @@ enum ina_type {
 
 #define INA_F_CRC		0x0001	/* ina_hdr.crc is set */
 #define INA_F_OVERFLOW		0x0002	/* an element was saturated */
-#define INA_F_INEXACT		0x0004	/* an element lost bits, not yet sent */
-#define INA_F_ALL		0x0003
+#define INA_F_INEXACT		0x0004	/* an element lost bits below the unit */
+#define INA_F_STICKY		(INA_F_OVERFLOW | INA_F_INEXACT)
+#define INA_F_ALL		(INA_F_CRC | INA_F_STICKY)
 
 /**
  * struct ina_hdr - start of every packet
