@@ -107,6 +107,8 @@ static void ina_worker_describe(struct ina_worker *worker,
 	attach->capacity = config->capacity;
 	attach->elem_size = ina_sum_narrow(config->dtype);
 	attach->on_loss = config->on_loss;
+	attach->exponent = config->exponent;
+	attach->pad = 0;
 	attach->stride = worker->node->stride;
 	attach->ctl_size = worker->ctl_page.size;
 	attach->array_size = worker->contrib.size;

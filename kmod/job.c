@@ -12,7 +12,32 @@
 #include "net.h"
 #include "node.h"
 #include "stats.h"
+#include "sum.h"
 #include "wire.h"
+
+/* Does what belongs to the type of the elements fit it? */
+static int ina_job_check_type(const struct ina_job_config *config,
+			      struct netlink_ext_ack *extack)
+{
+	if (config->fragment * ina_sum_wide(config->dtype) >
+	    INA_FRAGMENT_BYTES) {
+		NL_SET_ERR_MSG(extack,
+			       "Fragment is out of range: use 1 to 1024 elements with fixed");
+		return -ERANGE;
+	}
+	if (config->exponent && config->dtype != INA_DTYPE_FIXED) {
+		NL_SET_ERR_MSG(extack,
+			       "Only fixed has an exponent: leave it out or use dtype fixed");
+		return -EINVAL;
+	}
+	if (config->exponent < INA_FIXED_EXPONENT_MIN ||
+	    config->exponent > INA_FIXED_EXPONENT_MAX) {
+		NL_SET_ERR_MSG(extack,
+			       "Exponent is out of range: use -149 to 64");
+		return -ERANGE;
+	}
+	return 0;
+}
 
 /**
  * ina_job_check() - can there be such a job
@@ -64,7 +89,7 @@ int ina_job_check(const struct ina_job_config *config,
 		NL_SET_ERR_MSG(extack, "Port 0 is reserved: use 1 to 65535");
 		return -ERANGE;
 	}
-	return 0;
+	return ina_job_check_type(config, extack);
 }
 
 /**
@@ -83,6 +108,7 @@ u64 ina_job_hash(const struct ina_job_config *config)
 		cpu_to_be32(config->capacity), cpu_to_be32(config->depth),
 		cpu_to_be32(config->group), cpu_to_be32(config->deadline_ms),
 		cpu_to_be32(config->encap), cpu_to_be32(config->on_loss),
+		cpu_to_be32(config->exponent),
 	};
 	const u8 *byte = (const u8 *)words;
 	u64 hash = 0xcbf29ce484222325ULL;

@@ -20,6 +20,7 @@ struct netlink_ext_ack;
  * struct ina_job_config - what all nodes of a job agree on
  * @id: number of the job
  * @dtype: enum ina_dtype
+ * @exponent: of fixed: sums are multiples of 2^exponent; else 0
  * @fragment: elements in a packet
  * @capacity: most elements in a round
  * @depth: rounds in flight
@@ -32,6 +33,7 @@ struct netlink_ext_ack;
 struct ina_job_config {
 	u32 id;
 	u32 dtype;
+	s32 exponent;
 	u32 fragment;
 	u32 capacity;
 	u32 depth;

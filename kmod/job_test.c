@@ -50,6 +50,7 @@ static const struct job_test_refusal job_test_refusals[] = {
 	JOB_TEST_REFUSAL(deadline_ms, 0, -ERANGE, "Deadline is out of range"),
 	JOB_TEST_REFUSAL(deadline_ms, 86400001, -ERANGE,
 			 "Deadline is out of range"),
+	JOB_TEST_REFUSAL(exponent, 1, -EINVAL, "Only fixed has an exponent"),
 };
 
 static void check__refused(struct kunit *test)
@@ -96,6 +97,27 @@ static void check__fragments(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "larger fragments"));
 }
 
+/* Partial sums of fixed are twice as long, and its exponent has bounds. */
+static void check__fixed(struct kunit *test)
+{
+	struct ina_job_config config = job_test_config;
+	struct netlink_ext_ack extack = {};
+
+	config.dtype = INA_DTYPE_FIXED;
+	config.fragment = INA_FRAGMENT_MAX / 2;
+	for (config.exponent = -149; config.exponent <= 64; config.exponent++)
+		KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), 0);
+	KUNIT_EXPECT_NULL(test, extack._msg);
+	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "use -149 to 64"));
+	config.exponent = -150;
+	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	config.exponent = 0;
+	config.fragment++;
+	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "use 1 to 1024"));
+}
+
 static void check__limits(struct kunit *test)
 {
 	struct netlink_ext_ack extack = {};
@@ -120,7 +142,7 @@ static void check__limits(struct kunit *test)
 static void hash__known(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ina_job_hash(&job_test_config),
-			0x655d0ded2da5bd78ULL);
+			0xa709bd931bdc70f8ULL);
 }
 
 /* Every bit of every number that is hashed makes a difference. */
@@ -129,6 +151,7 @@ static void hash__sensitive(struct kunit *test)
 	static const size_t fields[] = {
 		offsetof(struct ina_job_config, id),
 		offsetof(struct ina_job_config, dtype),
+		offsetof(struct ina_job_config, exponent),
 		offsetof(struct ina_job_config, fragment),
 		offsetof(struct ina_job_config, capacity),
 		offsetof(struct ina_job_config, depth),
@@ -291,6 +314,7 @@ static struct kunit_case job_test_cases[] = {
 	KUNIT_CASE(check__refused),
 	KUNIT_CASE(check__port),
 	KUNIT_CASE(check__fragments),
+	KUNIT_CASE(check__fixed),
 	KUNIT_CASE(check__limits),
 	KUNIT_CASE(hash__known),
 	KUNIT_CASE(hash__sensitive),

@@ -74,14 +74,20 @@ int ina_nl_reply(struct genl_info *info, struct sk_buff *skb, int err)
 	return err;
 }
 
-int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
+/* Units of 2^-30, and partial sums of 1 KiB, unless the user says otherwise. */
+static struct ina_job_config ina_nl_job_config(struct genl_info *info)
 {
-	struct ina_net *inet = ina_net(genl_info_net(info));
+	u32 dtype = ina_nl_u32(info, INA_A_JOB_DTYPE, INA_DTYPE_INT32);
 	struct nlattr **attrs = info->attrs;
-	struct ina_job_config config = {
+
+	return (struct ina_job_config){
 		.id = ina_nl_u32(info, INA_A_JOB_ID, 0),
-		.dtype = ina_nl_u32(info, INA_A_JOB_DTYPE, INA_DTYPE_INT32),
-		.fragment = ina_nl_u32(info, INA_A_JOB_FRAGMENT, 256),
+		.dtype = dtype,
+		.exponent = attrs[INA_A_JOB_EXPONENT] ?
+			    nla_get_s32(attrs[INA_A_JOB_EXPONENT]) :
+			    dtype == INA_DTYPE_FIXED ? -30 : 0,
+		.fragment = ina_nl_u32(info, INA_A_JOB_FRAGMENT,
+				       1024 / ina_sum_wide(dtype)),
 		.capacity = ina_nl_u32(info, INA_A_JOB_CAPACITY, 0),
 		.depth = ina_nl_u32(info, INA_A_JOB_DEPTH, 2),
 		.group = ina_nl_u32(info, INA_A_JOB_GROUP, 1024),
@@ -91,6 +97,12 @@ int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 			nla_get_u16(attrs[INA_A_JOB_PORT]) : INA_UDP_PORT,
 		.on_loss = ina_nl_u32(info, INA_A_JOB_ON_LOSS, INA_ON_LOSS_FAIL),
 	};
+}
+
+int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ina_net *inet = ina_net(genl_info_net(info));
+	struct ina_job_config config = ina_nl_job_config(info);
 	struct ina_job *job;
 	int err;
 
@@ -156,7 +168,9 @@ static int ina_nl_job_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 			      atomic64_read(&job->memory), INA_A_JOB_PAD) ||
 	    nla_put_u32(skb, INA_A_JOB_ATTACHED,
 			node ? READ_ONCE(node->attached) : 0) ||
-	    nla_put_u32(skb, INA_A_JOB_ON_LOSS, config->on_loss)) {
+	    nla_put_u32(skb, INA_A_JOB_ON_LOSS, config->on_loss) ||
+	    (config->dtype == INA_DTYPE_FIXED &&
+	     nla_put_s32(skb, INA_A_JOB_EXPONENT, config->exponent))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -11,9 +11,9 @@
 #include <uapi/linux/ina.h>
 
 /* INA_CMD_JOB_ADD - do */
-const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_ON_LOSS + 1] = {
+const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_EXPONENT + 1] = {
 	[INA_A_JOB_ID] = { .type = NLA_U32, },
-	[INA_A_JOB_DTYPE] = NLA_POLICY_MAX(NLA_U32, 0),
+	[INA_A_JOB_DTYPE] = NLA_POLICY_MAX(NLA_U32, 3),
 	[INA_A_JOB_FRAGMENT] = { .type = NLA_U32, },
 	[INA_A_JOB_CAPACITY] = { .type = NLA_U32, },
 	[INA_A_JOB_DEPTH] = { .type = NLA_U32, },
@@ -22,6 +22,7 @@ const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_ON_LOSS + 1] = {
 	[INA_A_JOB_ENCAP] = NLA_POLICY_MAX(NLA_U32, 1),
 	[INA_A_JOB_PORT] = { .type = NLA_U16, },
 	[INA_A_JOB_ON_LOSS] = NLA_POLICY_MAX(NLA_U32, 1),
+	[INA_A_JOB_EXPONENT] = { .type = NLA_S32, },
 };
 
 /* INA_CMD_JOB_DEL - do */
@@ -74,7 +75,7 @@ const struct genl_ops ina_nl_ops[9] = {
 		.cmd		= INA_CMD_JOB_ADD,
 		.doit		= ina_nl_job_add_doit,
 		.policy		= ina_job_add_nl_policy,
-		.maxattr	= INA_A_JOB_ON_LOSS,
+		.maxattr	= INA_A_JOB_EXPONENT,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

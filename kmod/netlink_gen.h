@@ -11,7 +11,7 @@
 
 #include <uapi/linux/ina.h>
 
-extern const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_ON_LOSS + 1];
+extern const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_EXPONENT + 1];
 
 extern const struct nla_policy ina_job_del_nl_policy[INA_A_JOB_ID + 1];
 

@@ -9,11 +9,12 @@
 #include "netlink_gen.h"
 #include "test.h"
 
-/* One attribute of a request: its size, and the largest value if bounded. */
+/* One attribute of a request: its size, the largest value if bounded, its type. */
 struct netlink_test_attr {
 	u16 type;
 	u16 size;
 	u32 max;
+	u8 kind;	/* NLA_*, 0 for an unsigned number or bytes */
 };
 
 /* One request of the spec. */
@@ -22,13 +23,13 @@ struct netlink_test_op {
 	bool admin;
 	bool dump;
 	u16 maxattr;
-	struct netlink_test_attr attrs[10];
+	struct netlink_test_attr attrs[11];
 };
 
 static const struct netlink_test_op netlink_test_ops[] = {
-	{ INA_CMD_JOB_ADD, true, false, INA_A_JOB_ON_LOSS, {
+	{ INA_CMD_JOB_ADD, true, false, INA_A_JOB_EXPONENT, {
 		{ INA_A_JOB_ID, 4, U32_MAX },
-		{ INA_A_JOB_DTYPE, 4, INA_DTYPE_INT32 },
+		{ INA_A_JOB_DTYPE, 4, INA_DTYPE_FIXED },
 		{ INA_A_JOB_FRAGMENT, 4, U32_MAX },
 		{ INA_A_JOB_CAPACITY, 4, U32_MAX },
 		{ INA_A_JOB_DEPTH, 4, U32_MAX },
@@ -36,7 +37,8 @@ static const struct netlink_test_op netlink_test_ops[] = {
 		{ INA_A_JOB_DEADLINE, 4, U32_MAX },
 		{ INA_A_JOB_ENCAP, 4, INA_ENCAP_IP },
 		{ INA_A_JOB_PORT, 2, U32_MAX },
-		{ INA_A_JOB_ON_LOSS, 4, INA_ON_LOSS_DEGRADE } } },
+		{ INA_A_JOB_ON_LOSS, 4, INA_ON_LOSS_DEGRADE },
+		{ INA_A_JOB_EXPONENT, 4, U32_MAX, NLA_S32 } } },
 	{ INA_CMD_JOB_DEL, true, false, INA_A_JOB_ID, {
 		{ INA_A_JOB_ID, 4, U32_MAX } } },
 	{ INA_CMD_JOB_GET, false, true, INA_A_JOB_ID, {
@@ -156,7 +158,8 @@ static void netlink_test_type(struct kunit *test, const struct genl_ops *op,
 {
 	const struct nla_policy *policy = &op->policy[attr->type];
 
-	KUNIT_EXPECT_EQ_MSG(test, policy->type, attr->size == 16 ? NLA_BINARY :
+	KUNIT_EXPECT_EQ_MSG(test, policy->type, attr->kind ?:
+			    attr->size == 16 ? NLA_BINARY :
 			    attr->size == 4 ? NLA_U32 : NLA_U16,
 			    "command %u attribute %u", op->cmd, attr->type);
 }

@@ -371,6 +371,7 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	node->era = 1;	/* 0: never used */
 	node->frags = ina_wire_frags(config->capacity, config->fragment);
 	node->type.dtype = config->dtype;
+	node->type.exponent = config->exponent;
 	node->stride = PAGE_ALIGN((size_t)config->capacity *
 				  ina_sum_narrow(config->dtype));
 	node->sum_stride = PAGE_ALIGN((size_t)config->capacity *

@@ -21,11 +21,6 @@
 #include "simd.h"
 #include "sum_impl.h"
 
-/* Follow INA_DTYPE_INT32; no job has them yet. */
-#define INA_DTYPE_FP32		1
-#define INA_DTYPE_BF16		2
-#define INA_DTYPE_FIXED		3
-
 /*
  * Exponents of fixed: a unit is no smaller than the smallest fp32, and the
  * largest sum no larger than the largest fp32.

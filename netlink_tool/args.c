@@ -78,6 +78,20 @@ static int param_put_number(const struct param *param, const char *word, struct 
 	return attr_put(request, param->attr, sizeof(u32), &u32);
 }
 
+static int param_put_signed(const struct param *param, const char *word, struct nlmsghdr *request)
+{
+	bool negative = *word == '-';
+	uint64_t value;
+	int32_t s32;
+	int ret;
+
+	ret = number_parse(param, word + negative, INT32_MAX, &value);
+	if (ret)
+		return ret;
+	s32 = negative ? -(int32_t)value : (int32_t)value;
+	return attr_put(request, param->attr, sizeof(s32), &s32);
+}
+
 static int param_put_word(const struct param *param, const char *word, struct nlmsghdr *request)
 {
 	int i = words_find(param->words, word);
@@ -115,6 +129,8 @@ static int param_put(const struct param *param, const char *word, struct nlmsghd
 	case PARAM_U32:
 	case PARAM_SIZE:
 		return param_put_number(param, word, request);
+	case PARAM_S32:
+		return param_put_signed(param, word, request);
 	case PARAM_WORD:
 		return param_put_word(param, word, request);
 	case PARAM_ADDR:

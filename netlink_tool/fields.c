@@ -97,6 +97,9 @@ static void field_print(struct print *p, const struct field *field, const struct
 	case FIELD_UINT:
 		print_uint(p, field->key, field->prefix, attr_uint(attr));
 		break;
+	case FIELD_INT:
+		print_int(p, field->key, field->prefix, (int32_t)attr_uint(attr));
+		break;
 	case FIELD_HEX:
 		print_hex(p, field->key, field->prefix, attr_uint(attr));
 		break;

@@ -98,6 +98,7 @@ void print_object_open(struct print *p, const char *key);
 void print_object_close(struct print *p);
 void print_string(struct print *p, const char *key, const char *prefix, const char *value);
 void print_uint(struct print *p, const char *key, const char *prefix, uint64_t value);
+void print_int(struct print *p, const char *key, const char *prefix, int64_t value);
 void print_hex(struct print *p, const char *key, const char *prefix, uint64_t value);
 void print_bytes(struct print *p, const char *key, const char *prefix, uint64_t value);
 void print_bool(struct print *p, const char *key, const char *yes, const char *no, bool value);
@@ -178,6 +179,7 @@ ssize_t nl_receive(struct nl *nl);
  * @PARAM_FLAG: nothing, and no attribute
  * @PARAM_U16: a number of 16 bits
  * @PARAM_U32: a number of 32 bits
+ * @PARAM_S32: a number of 32 bits that may be negative
  * @PARAM_SIZE: a number of 32 bits, k, M, G, Ki, Mi, Gi may follow
  * @PARAM_WORD: one of a list of words
  * @PARAM_ADDR: an IPv4 or IPv6 address
@@ -187,6 +189,7 @@ enum param_type {
 	PARAM_FLAG,
 	PARAM_U16,
 	PARAM_U32,
+	PARAM_S32,
 	PARAM_SIZE,
 	PARAM_WORD,
 	PARAM_ADDR,
@@ -258,6 +261,7 @@ int monitor_run(struct inaconf *ctx, int argc, char **argv);
 /**
  * enum field_type - how an attribute is shown
  * @FIELD_UINT: number of any width
+ * @FIELD_INT: number of 32 bits that may be negative
  * @FIELD_HEX: number in base 16
  * @FIELD_BYTES: size of memory
  * @FIELD_WORD: number of a word in a list
@@ -266,6 +270,7 @@ int monitor_run(struct inaconf *ctx, int argc, char **argv);
  */
 enum field_type {
 	FIELD_UINT,
+	FIELD_INT,
 	FIELD_HEX,
 	FIELD_BYTES,
 	FIELD_WORD,

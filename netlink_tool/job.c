@@ -6,14 +6,15 @@
 #include "inaconf.h"
 
 static const char job_help[] =
-	"Usage: inaconf job add [id] ID capacity N [dtype int32] [fragment N] [depth N]\n"
-	"                       [group N] [deadline MS] [on-loss fail|degrade]\n"
+	"Usage: inaconf job add [id] ID capacity N [dtype int32|fp32|bf16|fixed] [exponent N]\n"
+	"                       [fragment N] [depth N] [group N] [deadline MS] [on-loss fail|degrade]\n"
 	"                       [encap udp|ip] [port N]\n"
 	"       inaconf job del [id] ID\n"
 	"       inaconf job show [[id] ID]\n"
 	"\n"
 	"capacity   most elements of a round; k, M, G, Ki, Mi, Gi may follow\n"
 	"dtype      type of an element\n"
+	"exponent   sums of fixed are multiples of 2 to this power, -149 to 64\n"
 	"fragment   elements in a packet\n"
 	"depth      rounds in flight\n"
 	"group      packets of a hop answered together, a power of two\n"
@@ -26,6 +27,7 @@ static const struct param job_add_table[] = {
 	{ "id", PARAM_U32, INA_A_JOB_ID, PARAM_REQUIRED | PARAM_BARE, NULL },
 	{ "capacity", PARAM_SIZE, INA_A_JOB_CAPACITY, PARAM_REQUIRED, NULL },
 	{ "dtype", PARAM_WORD, INA_A_JOB_DTYPE, 0, &dtype_words },
+	{ "exponent", PARAM_S32, INA_A_JOB_EXPONENT, 0, NULL },
 	{ "fragment", PARAM_U32, INA_A_JOB_FRAGMENT, 0, NULL },
 	{ "depth", PARAM_U32, INA_A_JOB_DEPTH, 0, NULL },
 	{ "group", PARAM_U32, INA_A_JOB_GROUP, 0, NULL },
@@ -50,6 +52,7 @@ static const struct words job_show_params = WORDS(job_show_table);
 static const struct field job_fields[] = {
 	{ INA_A_JOB_ID, FIELD_UINT, "id", "job ", NULL },
 	{ INA_A_JOB_DTYPE, FIELD_WORD, "dtype", " dtype ", &dtype_words },
+	{ INA_A_JOB_EXPONENT, FIELD_INT, "exponent", " exponent ", NULL },
 	{ INA_A_JOB_CAPACITY, FIELD_UINT, "capacity", " capacity ", NULL },
 	{ INA_A_JOB_FRAGMENT, FIELD_UINT, "fragment", " fragment ", NULL },
 	{ INA_A_JOB_DEPTH, FIELD_UINT, "depth", " depth ", NULL },

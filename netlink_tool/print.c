@@ -143,6 +143,15 @@ void print_uint(struct print *p, const char *key, const char *prefix, uint64_t v
 	fprintf(p->file, "%" PRIu64, value);
 }
 
+void print_int(struct print *p, const char *key, const char *prefix, int64_t value)
+{
+	if (p->json)
+		json_start(p, key);
+	else
+		fputs(prefix, p->file);
+	fprintf(p->file, "%" PRId64, value);
+}
+
 void print_hex(struct print *p, const char *key, const char *prefix, uint64_t value)
 {
 	char text[sizeof("0x") + 16];

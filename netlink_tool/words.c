@@ -11,6 +11,9 @@
 
 static const char *const dtypes[] = {
 	[INA_DTYPE_INT32] = "int32",
+	[INA_DTYPE_FP32] = "fp32",
+	[INA_DTYPE_BF16] = "bf16",
+	[INA_DTYPE_FIXED] = "fixed",
 };
 
 static const char *const on_losses[] = {

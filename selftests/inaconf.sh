@@ -67,6 +67,10 @@ job7="job 7 dtype int32 capacity 1048576 fragment 128 depth 4 group 1024 deadlin
     hash $hash memory 0 attached 0"
 ok "a job is shown" prints "$job7" job show 7
 ok "the word id may be given" prints "$job7" job show id 7
+ok "a job of fixed is added" silent job add 9 capacity 1k dtype fixed exponent -40 fragment 64
+ok "its exponent is shown" bash -c "inaconf job show 9 | grep -q '^job 9 dtype fixed exponent -40 capacity 1000 fragment 64 '"
+ok "its exponent is a number in JSON" json "it[0]['dtype'] == 'fixed' and it[0]['exponent'] == -40" job show 9
+inaconf job del 9
 ok "all jobs are shown" test "$(inaconf job show | grep -c ^job)" = 2
 ok "an object alone is shown" test "$(inaconf job)" = "$(inaconf job show)"
 ok "a job in JSON has the same" json "it[0]['id'] == 7 and it[0]['capacity'] == 1 << 20 \
@@ -248,7 +252,7 @@ words()
 	ok "an unknown command: what is known" \
 		fails 2 'Error: unknown command "ad"; known: add, del, show, help' job ad
 	ok "an unknown word: what is known" fails 2 \
-		'Error: unknown word "size"; known: id, capacity, dtype, fragment, depth, group, deadline, on-loss, encap, port' \
+		'Error: unknown word "size"; known: id, capacity, dtype, exponent, fragment, depth, group, deadline, on-loss, encap, port' \
 		job add 20 size 3
 	ok "an unknown word of a tree" \
 		fails 2 'Error: unknown word "kid"; known: job, local, parent, child, workers' tree set job 7 kid 1
@@ -256,8 +260,10 @@ words()
 	ok "an unknown word of monitor" fails 2 'Error: unknown word "jobs"; known: job' monitor jobs
 	ok "an unknown encapsulation" \
 		fails 2 'Error: unknown encap "tcp"; known: udp, ip' job add 20 capacity 1 encap tcp
+	ok "an exponent that is no number" \
+		fails 2 'Error: exponent: "x" is not a number' job add 20 capacity 1 dtype fixed exponent -x
 	ok "an unknown type" \
-		fails 2 'Error: unknown dtype "float"; known: int32' job add 20 capacity 1 dtype float
+		fails 2 'Error: unknown dtype "float"; known: int32, fp32, bf16, fixed' job add 20 capacity 1 dtype float
 	ok "a missing number" fails 2 "Error: id is required" job del
 	ok "a missing capacity" fails 2 "Error: capacity is required" job add 20
 	ok "a missing job" fails 2 "Error: job is required" tree set workers 1

@@ -96,6 +96,18 @@ answer=$(nlclient job-get id=8)
 for line in dtype=0 fragment=256 depth=2 deadline=10000 encap=0 on-loss=0; do
 	ok "the default is $line" grep -qx $line <<<"$answer"
 done
+# -30 and -149 as unsigned numbers
+ok "a job of fixed is added with defaults" nlclient job-add id=10 capacity=1000 dtype=3
+answer=$(nlclient job-get id=10)
+for line in dtype=3 fragment=128 exponent=4294967266; do
+	ok "the default of fixed is $line" grep -qx $line <<<"$answer"
+done
+nlclient job-del id=10 >/dev/null
+for dtype in 0 1 2; do
+	nlclient job-add id=10 capacity=1000 dtype=$dtype >/dev/null
+	ok "type $dtype has no exponent" not grep exponent <<<"$(nlclient job-get id=10)"
+	nlclient job-del id=10 >/dev/null
+done
 ok "jobs of another namespace are not seen" \
 	test "$(on m nlclient job-get dump)" = ok
 on m nlclient job-add id=8 capacity=1000 >/dev/null
@@ -113,6 +125,7 @@ ok "a job with another capacity has another hash" test "$hash" != "$(hash_of)"
 nlclient job-del id=7 >/dev/null
 for bounds in "id=1 capacity=1 fragment=1 depth=1 deadline=1 port=1" \
 	"id=4294967295 capacity=1 fragment=2048 depth=16 deadline=86400000 port=65535" \
+	"id=1 capacity=1 dtype=3 exponent=4294967147 fragment=1024" "id=1 capacity=1 dtype=3 exponent=64" \
 	"id=2 capacity=2147483647 fragment=128" "id=3 capacity=16777216 fragment=1"; do
 	# shellcheck disable=SC2086 # a list of attributes
 	ok "the limits are accepted: $bounds" nlclient job-add $bounds
@@ -163,7 +176,17 @@ done
 ok "port 0 is refused" refused ERANGE "Port 0 is reserved: use 1 to 65535" - \
 	job-add id=9 capacity=10 port=0
 ok "an unknown type of elements is refused" refused ERANGE "integer out of range" 2 \
-	job-add id=9 capacity=10 dtype=1
+	job-add id=9 capacity=10 dtype=4
+ok "an exponent of another type is refused" refused EINVAL \
+	"Only fixed has an exponent: leave it out or use dtype fixed" - \
+	job-add id=9 capacity=10 dtype=1 exponent=4
+for exponent in 65 4294967146; do
+	ok "exponent $exponent is refused" refused ERANGE "Exponent is out of range: use -149 to 64" - \
+		job-add id=9 capacity=10 dtype=3 exponent=$exponent
+done
+ok "a fragment too long for sums of fixed is refused" refused ERANGE \
+	"Fragment is out of range: use 1 to 1024 elements with fixed" - \
+	job-add id=9 capacity=10 dtype=3 fragment=1025
 ok "an unknown encapsulation is refused" refused ERANGE "integer out of range" 8 \
 	job-add id=9 capacity=10 encap=2
 background port.log python3 -uc "

@@ -74,6 +74,7 @@ static const struct attr job_attrs[] = {
 	{ "group", INA_A_JOB_GROUP, KIND_U32 },
 	{ "deadline", INA_A_JOB_DEADLINE, KIND_U32 },
 	{ "on-loss", INA_A_JOB_ON_LOSS, KIND_U32 },
+	{ "exponent", INA_A_JOB_EXPONENT, KIND_U32 },
 	{ "encap", INA_A_JOB_ENCAP, KIND_U32 },
 	{ "port", INA_A_JOB_PORT, KIND_U16 },
 	{ "hash", INA_A_JOB_HASH, KIND_U64 },

@@ -36,7 +36,7 @@ uint64_t raw_hash(const struct raw_options *o)
 		htonl(INA_WIRE_VERSION), htonl(o->job), htonl(INA_DTYPE_INT32),
 		htonl(o->fragment), htonl(o->capacity), htonl(o->depth),
 		htonl(o->group), htonl(o->deadline),
-		htonl(o->ip ? INA_ENCAP_IP : INA_ENCAP_UDP), htonl(INA_ON_LOSS_FAIL),
+		htonl(o->ip ? INA_ENCAP_IP : INA_ENCAP_UDP), htonl(INA_ON_LOSS_FAIL), 0,
 	};
 	const uint8_t *byte = (const uint8_t *)words;
 	uint64_t hash = 0xcbf29ce484222325ULL;

@@ -12,9 +12,15 @@
 /**
  * enum ina_dtype - Type of the elements of a job.
  * @INA_DTYPE_INT32: signed 32 bits, saturating, overflow is reported
+ * @INA_DTYPE_FP32: IEEE 754 single, rounded with every addition
+ * @INA_DTYPE_BF16: the upper half of an fp32, summed in fp32
+ * @INA_DTYPE_FIXED: fp32 summed in 64-bit fixed point, the same in any order
  */
 enum ina_dtype {
 	INA_DTYPE_INT32,
+	INA_DTYPE_FP32,
+	INA_DTYPE_BF16,
+	INA_DTYPE_FIXED,
 };
 
 /**
@@ -151,6 +157,7 @@ enum {
 	INA_A_JOB_ATTACHED,
 	INA_A_JOB_PAD,
 	INA_A_JOB_ON_LOSS,
+	INA_A_JOB_EXPONENT,
 
 	__INA_A_JOB_MAX,
 	INA_A_JOB_MAX = (__INA_A_JOB_MAX - 1)

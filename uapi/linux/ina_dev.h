@@ -34,6 +34,8 @@
  * @capacity: out: most elements in a round
  * @elem_size: out: bytes of an element
  * @on_loss: out: enum ina_on_loss
+ * @exponent: out: of fixed: sums are multiples of 2^exponent; else 0
+ * @pad: 0
  * @stride: out: bytes from one round's array to the next; the array of round
  *	r starts at (r % depth) * stride, in contributions and in results
  * @ctl_size: out: bytes to map at INA_MMAP_CTL
@@ -55,6 +57,8 @@ struct ina_attach {
 	__u32	capacity;
 	__u32	elem_size;
 	__u32	on_loss;
+	__s32	exponent;
+	__u32	pad;
 	__u64	stride;
 	__u64	ctl_size;
 	__u64	array_size;
