@@ -31,6 +31,7 @@ struct ina_session;
  * struct ina_info - what a job is and how it stands
  * @job: number of the job
  * @dtype: enum ina_dtype, the type of the elements
+ * @exponent: of fixed: sums are multiples of 2^exponent; else 0
  * @elem_size: bytes of an element
  * @capacity: most elements in a round
  * @depth: most rounds in flight
@@ -47,6 +48,7 @@ struct ina_session;
 struct ina_info {
 	uint32_t job;
 	uint32_t dtype;
+	int32_t exponent;
 	uint32_t elem_size;
 	uint32_t capacity;
 	uint32_t depth;
@@ -76,6 +78,8 @@ struct ina_info {
  * @epoch: epoch of the round
  * @length: elements
  * @latency_ns: nanoseconds from the submit to the end, 0 if not ended
+ * @inexact: contributions to a job of fixed had bits below its unit, which were
+ *	rounded away; no error
  */
 struct ina_status {
 	uint64_t round;
@@ -89,6 +93,7 @@ struct ina_status {
 	uint32_t epoch;
 	uint32_t length;
 	uint64_t latency_ns;
+	bool inexact;
 };
 
 /**
@@ -303,6 +308,34 @@ const uint8_t *ina_ranks(struct ina_session *session, uint64_t round);
  */
 int ina_allreduce(struct ina_session *session, const void *in, void *out, size_t count,
 		  int timeout_ms);
+
+/**
+ * ina_from_float() - make elements of floats
+ * @dtype: enum ina_dtype, the type of the elements
+ * @dst: where they go, such as ina_buffer()'s array
+ * @src: floats; must not overlap @dst, but may be @dst with fp32 and fixed
+ * @count: elements
+ * @scale: each float is multiplied by this first
+ *
+ * fp32 and fixed: floats; nothing is copied if they are there already, so a
+ * tensor can live in ina_buffer()'s array. bf16: rounded to the nearest, ties to
+ * even. int32: the same, saturated; not a number is 0.
+ *
+ * Return: 0, or -EINVAL if there is no such type.
+ */
+int ina_from_float(uint32_t dtype, void *dst, const float *src, size_t count, float scale);
+
+/**
+ * ina_to_float() - make floats of elements
+ * @dtype: enum ina_dtype, the type of the elements
+ * @dst: where the floats go
+ * @src: elements, such as ina_result()'s array; as for ina_from_float()
+ * @count: elements
+ * @scale: each float is multiplied by this last; 1 / workers for the mean
+ *
+ * Return: 0, or -EINVAL if there is no such type.
+ */
+int ina_to_float(uint32_t dtype, float *dst, const void *src, size_t count, float scale);
 
 /**
  * ina_resume() - go on after a failed ina_allreduce()

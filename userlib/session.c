@@ -213,6 +213,7 @@ int ina_info(const struct ina_session *s, struct ina_info *info)
 	*info = (struct ina_info) {
 		.job = s->att.job,
 		.dtype = s->att.dtype,
+		.exponent = s->att.exponent,
 		.elem_size = s->att.elem_size,
 		.capacity = s->att.capacity,
 		.depth = s->att.depth,

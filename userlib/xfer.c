@@ -161,6 +161,7 @@ static void ina_xfer_ended(const struct ina_ctl_round *slot, struct ina_status *
 	}
 	st->workers = slot->workers;
 	st->latency_ns = slot->end_ns - slot->submit_ns;
+	st->inexact = slot->flags & INA_ROUND_INEXACT;
 }
 
 int ina_status(struct ina_session *s, uint64_t round, struct ina_status *st)

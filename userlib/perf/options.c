@@ -23,7 +23,9 @@ enum perf_opt {
 	OPT_QUIET = 'q',
 	OPT_UNTIL_ROUND = 256,
 	OPT_WORKERS,
+	OPT_DTYPE,
 	OPT_PATTERN,
+	OPT_HASH,
 	OPT_INTERVAL,
 	OPT_DELAY,
 	OPT_HOLD,
@@ -44,6 +46,8 @@ static const struct option perf_long[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "workers-expected", required_argument, NULL, OPT_WORKERS },
 	{ "rank", required_argument, NULL, OPT_RANK },
+	{ "dtype", required_argument, NULL, OPT_DTYPE },
+	{ "hash", no_argument, NULL, OPT_HASH },
 	{ "pattern", required_argument, NULL, OPT_PATTERN },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "delay", required_argument, NULL, OPT_DELAY },
@@ -58,7 +62,7 @@ static const struct option perf_long[] = {
 
 static const char perf_help[] =
 	"usage: ina-perf --job ID [OPTION...]\n"
-	"All-reduce int32 arrays as one worker of a job and check every element.\n"
+	"All-reduce arrays as one worker of a job and check every element.\n"
 	"\n"
 	"  -j, --job ID               number of the job\n"
 	"  -i, --rank I               rank of this worker, 0 to workers - 1, each once\n"
@@ -71,8 +75,12 @@ static const char perf_help[] =
 	"                             (default: 60000)\n"
 	"  -s, --seed S               of the pattern, the same on all workers (default: 1)\n"
 	"      --workers-expected N   fail unless the job has N workers\n"
-	"      --pattern sum|overflow what to contribute; overflow: every round must\n"
-	"                             report it and every element must be saturated\n"
+	"      --dtype TYPE           fail unless the elements of the job are of this type:\n"
+	"                             int32, fp32, bf16 or fixed\n"
+	"      --pattern P            what to contribute: sum; overflow: every round must\n"
+	"                             report it and every element must be saturated; cancel:\n"
+	"                             1e8, 1, -1e8, 1; random: floats with all their bits\n"
+	"      --hash                 print a hash of all results\n"
 	"      --no-verify            do not check the elements\n"
 	"      --continue-on-failure  count and print a failed round and go on\n"
 	"      --interval SECONDS     print a line of progress that often\n"
@@ -148,14 +156,33 @@ static int perf_options_hold(struct perf_options *o, const char *name, const cha
 	return perf_options_seconds(name, colon + 1, &o->hold_seconds);
 }
 
+const char *const perf_dtypes[] = {
+	[INA_DTYPE_INT32] = "int32",
+	[INA_DTYPE_FP32] = "fp32",
+	[INA_DTYPE_BF16] = "bf16",
+	[INA_DTYPE_FIXED] = "fixed",
+};
+
+static int perf_options_dtype(struct perf_options *o, const char *name, const char *word)
+{
+	for (o->dtype = INA_DTYPE_INT32; o->dtype <= INA_DTYPE_FIXED; o->dtype++)
+		if (!strcmp(word, perf_dtypes[o->dtype]))
+			return PERF_OK;
+	return perf_options_bad(name, word, "int32, fp32, bf16 or fixed");
+}
+
 static int perf_options_pattern(struct perf_options *o, const char *name, const char *word)
 {
 	if (!strcmp(word, "sum"))
 		o->pattern = PERF_PATTERN_SUM;
 	else if (!strcmp(word, "overflow"))
 		o->pattern = PERF_PATTERN_OVERFLOW;
+	else if (!strcmp(word, "cancel"))
+		o->pattern = PERF_PATTERN_CANCEL;
+	else if (!strcmp(word, "random"))
+		o->pattern = PERF_PATTERN_RANDOM;
 	else
-		return perf_options_bad(name, word, "sum or overflow");
+		return perf_options_bad(name, word, "sum, overflow, cancel or random");
 	return PERF_OK;
 }
 
@@ -185,6 +212,9 @@ static int perf_options_flag(struct perf_options *o, int opt)
 		return PERF_OK;
 	case OPT_QUIET:
 		o->quiet = true;
+		return PERF_OK;
+	case OPT_HASH:
+		o->hash = true;
 		return PERF_OK;
 	case OPT_NO_VERIFY:
 		o->verify = false;
@@ -248,6 +278,8 @@ static int perf_options_set(struct perf_options *o, int opt, const char *name, c
 	switch (opt) {
 	case OPT_TIMEOUT:
 		return perf_options_timeout(o, name, word);
+	case OPT_DTYPE:
+		return perf_options_dtype(o, name, word);
 	case OPT_PATTERN:
 		return perf_options_pattern(o, name, word);
 	case OPT_INTERVAL:
@@ -274,7 +306,7 @@ int perf_options_parse(struct perf_options *o, int argc, char **argv)
 	int opt, err = PERF_OK;
 
 	*o = (struct perf_options) {
-		.rounds = 10, .timeout_ms = 60000, .seed = 1, .rank = -1, .verify = true,
+		.rounds = 10, .timeout_ms = 60000, .seed = 1, .rank = -1, .dtype = -1, .verify = true,
 	};
 	while (!err && (opt = getopt_long(argc, argv, "hj:n:r:d:t:s:i:q", perf_long, NULL)) != -1) {
 		if (opt == OPT_HELP) {

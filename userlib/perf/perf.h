@@ -22,6 +22,8 @@ enum perf_exit {
 enum perf_pattern {
 	PERF_PATTERN_SUM,
 	PERF_PATTERN_OVERFLOW,
+	PERF_PATTERN_CANCEL,
+	PERF_PATTERN_RANDOM,
 };
 
 #define PERF_WORKERS_MAX	2000	/* above, the pattern could overflow */
@@ -37,6 +39,7 @@ enum perf_pattern {
  * @seed: of the pattern, the same on all workers
  * @workers: workers to insist on, 0 for any
  * @rank: of this worker, -1 for its number on the node
+ * @dtype: enum ina_dtype to insist on, -1 for any
  * @pattern: what to contribute
  * @interval: seconds between progress lines, 0 for none
  * @delay_ms: sleep before each submit
@@ -46,6 +49,7 @@ enum perf_pattern {
  * @json: print JSON
  * @quiet: print failures only
  * @verify: check each element
+ * @hash: tell a hash of all results
  * @go_on: a failed round does not end the run
  */
 struct perf_options {
@@ -58,6 +62,7 @@ struct perf_options {
 	uint64_t seed;
 	uint32_t workers;
 	int64_t rank;
+	int dtype;
 	enum perf_pattern pattern;
 	double interval;
 	unsigned int delay_ms;
@@ -67,6 +72,7 @@ struct perf_options {
 	bool json;
 	bool quiet;
 	bool verify;
+	bool hash;
 	bool go_on;
 };
 
@@ -83,9 +89,11 @@ struct perf_options {
  * @failed: rounds that failed
  * @missed: rounds that were over before this worker contributed
  * @overflowed: completed rounds with saturated elements
+ * @inexact: completed rounds in which bits were lost below the unit
  * @degraded: completed rounds with fewer workers than at the start
  * @verified: elements checked
  * @wrong: elements that were not as expected
+ * @hash: of all results, in the order of the rounds
  * @latency: nanoseconds of each completed round
  * @latency_size: entries allocated
  * @start_ns: when the first round was prepared
@@ -104,9 +112,11 @@ struct perf_result {
 	uint64_t failed;
 	uint64_t missed;
 	uint64_t overflowed;
+	uint64_t inexact;
 	uint64_t degraded;
 	uint64_t verified;
 	uint64_t wrong;
+	uint64_t hash;
 	uint64_t *latency;
 	size_t latency_size;
 	uint64_t start_ns;
@@ -118,22 +128,27 @@ struct perf_result {
  * struct perf_ranks - who is in a result
  * @count: how many
  * @sum: of their ranks
+ * @ranks: a bit for each; NULL: the first ones
  */
 struct perf_ranks {
 	int32_t count;
 	int32_t sum;
+	const uint8_t *ranks;
 };
 
 /* options.c */
+extern const char *const perf_dtypes[];
 int perf_options_parse(struct perf_options *o, int argc, char **argv);
 
 /* pattern.c */
-void perf_pattern_fill(const struct perf_options *o, uint32_t rank, uint64_t round, int32_t *buf,
-		       size_t count);
-size_t perf_pattern_check(const struct perf_options *o, const struct perf_ranks *in,
-			  uint64_t round, const int32_t *sum, size_t count, size_t *first);
-int32_t perf_pattern_expected(const struct perf_options *o, const struct perf_ranks *in,
-			      uint64_t round, size_t element);
+void perf_pattern_fill(const struct perf_options *o, const struct ina_info *info, uint32_t rank,
+		       uint64_t round, void *buf, size_t count);
+size_t perf_pattern_check(const struct perf_options *o, const struct ina_info *info,
+			  const struct perf_ranks *in, uint64_t round, const void *sum,
+			  size_t count, size_t *first);
+void perf_pattern_explain(const struct perf_options *o, const struct ina_info *info,
+			  const struct perf_ranks *in, uint64_t round, const void *sum,
+			  size_t element, char *text, size_t size);
 
 /* report.c */
 uint64_t perf_now_ns(void);

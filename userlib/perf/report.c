@@ -132,10 +132,12 @@ static double perf_report_percentile(const struct perf_result *r, unsigned int p
 
 static void perf_report_text(const struct perf_options *o, const struct perf_result *r)
 {
-	printf("rounds      %llu completed, %llu failed, %llu missed, %llu overflowed, %llu degraded\n",
+	printf("rounds      %llu completed, %llu failed, %llu missed, %llu overflowed, %llu degraded, %llu inexact\n",
 	       (unsigned long long)r->completed, (unsigned long long)r->failed,
 	       (unsigned long long)r->missed, (unsigned long long)r->overflowed,
-	       (unsigned long long)r->degraded);
+	       (unsigned long long)r->degraded, (unsigned long long)r->inexact);
+	if (o->hash)
+		printf("hash        %016llx\n", (unsigned long long)r->hash);
 	if (o->verify)
 		printf("verified    %llu elements, %llu wrong\n", (unsigned long long)r->verified,
 		       (unsigned long long)r->wrong);
@@ -159,11 +161,15 @@ static void perf_report_string(const char *s)
 
 static void perf_report_json(const struct perf_options *o, const struct perf_result *r, int status)
 {
-	printf("{\"job\":%u,\"rank\":%u,\"workers\":%u,\"elements\":%zu,\"inflight\":%u,",
-	       r->info.job, r->rank, r->info.workers, r->elements, r->inflight);
+	printf("{\"job\":%u,\"dtype\":\"%s\",\"rank\":%u,\"workers\":%u,\"elements\":%zu,\"inflight\":%u,",
+	       r->info.job, perf_dtypes[r->info.dtype], r->rank, r->info.workers, r->elements,
+	       r->inflight);
 	printf("\"first_round\":%llu,\"completed\":%llu,\"failed\":%llu,\"missed\":%llu,",
 	       (unsigned long long)r->first, (unsigned long long)r->completed,
 	       (unsigned long long)r->failed, (unsigned long long)r->missed);
+	if (o->hash)
+		printf("\"hash\":\"%016llx\",", (unsigned long long)r->hash);
+	printf("\"inexact\":%llu,", (unsigned long long)r->inexact);
 	printf("\"overflowed\":%llu,\"degraded\":%llu,\"verify\":%s,\"verified_elements\":%llu,\"wrong_elements\":%llu,",
 	       (unsigned long long)r->overflowed, (unsigned long long)r->degraded, o->verify ? "true" : "false",
 	       (unsigned long long)r->verified, (unsigned long long)r->wrong);
