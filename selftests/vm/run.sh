@@ -106,8 +106,8 @@ run_append()
 # Start the VM in the background: sets vm_pid. QEMU's own pid is in qemu.pid.
 run_boot()
 {
-	# The suites want a CPU that has all vector registers; an emulated one by default has not.
-	[[ " ${tests[*]} " != *" vm/kunit "* ]] || qemu+=" -cpu max"
+	# Sums want a CPU that has all vector registers; an emulated one by default has not.
+	[[ ! " ${tests[*]} " =~ " "(vm/kunit|dtypes)" " ]] || qemu+=" -cpu max"
 	local -a args=(--run "$(realpath "$kernel/vmlinuz")" --cpus "$cpus" --memory "$memory" --user root
 		--cwd "$INA_TOP" --rwdir "$results" --force-9p --verbose
 		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot $qemu"
