@@ -14,8 +14,6 @@
 #include "tx.h"
 #include "worker.h"
 
-#define INA_WORKER_BATCH	64	/* fragments between two sends */
-
 /* Take the next round: the window has room and the buffer is ours. */
 static int ina_worker_start(struct ina_worker *worker,
 			    const struct ina_submit *submit,
@@ -88,14 +86,14 @@ static void ina_worker_push(struct ina_worker *worker,
 			break;
 		WRITE_ONCE(worker->last, frag + 1);
 		src += config->fragment * sizeof(s32);
-		if (frag % INA_WORKER_BATCH != INA_WORKER_BATCH - 1)
+		if ((frag + 1) % node->tx.segs)
 			continue;
-		ina_tx_run(node, INA_WORKER_BATCH);
+		ina_tx_run(node, INA_TX_BUDGET);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			break;
 	}
-	ina_tx_run(node, INA_WORKER_BATCH);
+	ina_tx_run(node, INA_TX_BUDGET);
 	spin_lock_bh(&node->lock);
 	worker->pushing--;
 	spin_unlock_bh(&node->lock);
