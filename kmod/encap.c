@@ -156,11 +156,19 @@ static int ina_encap_open(struct net *net, struct ina_port *port, int family,
 		.encap_type = 1,
 		.encap_rcv = ina_encap_udp_rcv,
 	};
-	int err;
+	int err, on = 1;
 
 	err = udp_sock_create(net, &config, sock);
-	if (!err)
-		ina_udp_tunnel_setup(net, *sock, &tunnel);
+	if (err)
+		return err;
+	ina_udp_tunnel_setup(net, *sock, &tunnel);
+	/* Devices may join our packets, for the ingress hook as well. */
+	err = (*sock)->ops->setsockopt(*sock, SOL_UDP, UDP_GRO,
+				       KERNEL_SOCKPTR(&on), sizeof(on));
+	if (err) {
+		ina_udp_tunnel_release(*sock);
+		*sock = NULL;
+	}
 	return err;
 }
 

@@ -146,6 +146,17 @@ int ina_hop_pick(struct ina_hop *hop)
 	return slot;
 }
 
+/**
+ * ina_hop_unpick() - a slot that was picked is the next again
+ * @hop: the hop; one sender at a time
+ * @slot: its number
+ */
+void ina_hop_unpick(struct ina_hop *hop, u32 slot)
+{
+	ina_hop_queue(hop, slot);
+	hop->cursor = slot;
+}
+
 static bool ina_hop_credit(const struct ina_hop *hop)
 {
 	return hop->next - ina_hop_first(hop, hop->una) < ina_hop_span(hop);

@@ -114,6 +114,7 @@ void ina_hop_memory(struct ina_hop *hop, void *memory);
 void ina_hop_reset(struct ina_hop *hop, u32 epoch);
 void ina_hop_queue_range(struct ina_hop *hop, u32 first, u32 count);
 int ina_hop_pick(struct ina_hop *hop);
+void ina_hop_unpick(struct ina_hop *hop, u32 slot);
 bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq);
 bool ina_hop_has_credit(struct ina_hop *hop);
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,

@@ -296,6 +296,27 @@ static void pick__lost_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot, HOP_TEST_GROUP);
 }
 
+/* It is the next again, but for what was lost meanwhile. */
+static void unpick__next(struct kunit *test)
+{
+	struct ina_hop *hop = &((struct hop_test *)test->priv)->tx;
+	u32 i;
+
+	for (i = 3; i < 7; i++)
+		ina_hop_queue(hop, i);
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 3);
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 4);
+	ina_hop_unpick(hop, 4);
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 4);
+	ina_hop_unpick(hop, 4);
+	ina_hop_queue(hop, 1);
+	hop->again = 1;
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 1);
+	for (i = 4; i < 7; i++)
+		KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), (int)i);
+	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), -1);
+}
+
 static void stamp__other_epoch(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
@@ -633,6 +654,7 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(learn__closed),
 	KUNIT_CASE(learn__full),
 	KUNIT_CASE(pick__lost_first),
+	KUNIT_CASE(unpick__next),
 	KUNIT_CASE(stamp__credit),
 	KUNIT_CASE(stamp__other_epoch),
 	KUNIT_CASE(received__gap),

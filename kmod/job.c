@@ -58,12 +58,13 @@ int ina_job_check(const struct ina_job_config *config,
 			       "Capacity is out of range: use 1 to 2147483647 elements");
 		return -ERANGE;
 	}
-	if (!config->fragment || config->fragment > INA_FRAGMENT_MAX) {
+	if (config->fragment > INA_FRAGMENT_MAX) {
 		NL_SET_ERR_MSG(extack,
-			       "Fragment is out of range: use 1 to 2048 elements");
+			       "Fragment is out of range: use 1 to 2048 elements, or 0 for what fits the path");
 		return -ERANGE;
 	}
-	if (ina_wire_frags(config->capacity, config->fragment) >
+	if (config->fragment &&
+	    ina_wire_frags(config->capacity, config->fragment) >
 	    INA_JOB_FRAGMENTS_MAX) {
 		NL_SET_ERR_MSG(extack,
 			       "A round would have more than 16777216 fragments: use larger fragments");
@@ -117,6 +118,17 @@ u64 ina_job_hash(const struct ina_job_config *config)
 	for (i = 0; i < sizeof(words); i++)
 		hash = (hash ^ byte[i]) * 0x100000001b3ULL;
 	return hash;
+}
+
+/**
+ * ina_job_settle() - decide how many elements a packet has
+ * @job: the job, without a node
+ * @fragment: how many; 0: not decided after all
+ */
+void ina_job_settle(struct ina_job *job, u32 fragment)
+{
+	job->config.fragment = fragment;
+	job->hash = ina_job_hash(&job->config);
 }
 
 /**

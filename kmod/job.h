@@ -21,7 +21,7 @@ struct netlink_ext_ack;
  * @id: number of the job
  * @dtype: enum ina_dtype
  * @exponent: of fixed: sums are multiples of 2^exponent; else 0
- * @fragment: elements in a packet
+ * @fragment: elements in a packet; 0 until the first tree tells what fits
  * @capacity: most elements in a round
  * @depth: rounds in flight
  * @group: packets of a hop that are answered together
@@ -46,7 +46,7 @@ struct ina_job_config {
 
 /**
  * struct ina_job - a job in a namespace
- * @config: does not change
+ * @config: does not change while there is a node
  * @hash: of the configuration
  * @inet: the namespace's state; valid while the job is in the table
  * @node: its place in the tree, NULL until set; RCU, changed under inet->lock
@@ -68,6 +68,7 @@ struct ina_job {
 
 int ina_job_check(const struct ina_job_config *config,
 		  struct netlink_ext_ack *extack);
+void ina_job_settle(struct ina_job *job, u32 fragment);
 u64 ina_job_hash(const struct ina_job_config *config);
 struct ina_job *ina_job_create(struct ina_net *inet,
 			       const struct ina_job_config *config,

@@ -33,7 +33,6 @@ static const struct job_test_refusal job_test_refusals[] = {
 			 "Capacity is out of range"),
 	JOB_TEST_REFUSAL(capacity, U32_MAX, -ERANGE,
 			 "Capacity is out of range"),
-	JOB_TEST_REFUSAL(fragment, 0, -ERANGE, "Fragment is out of range"),
 	JOB_TEST_REFUSAL(fragment, INA_FRAGMENT_MAX + 1, -ERANGE,
 			 "Fragment is out of range"),
 	JOB_TEST_REFUSAL(fragment, U32_MAX, -ERANGE,
@@ -134,6 +133,8 @@ static void check__limits(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ina_job_check(&job_test_config, &extack), 0);
 	KUNIT_EXPECT_EQ(test, ina_job_check(&least, &extack), 0);
+	KUNIT_EXPECT_EQ(test, ina_job_check(&most, &extack), 0);
+	most.fragment = 0;	/* not decided */
 	KUNIT_EXPECT_EQ(test, ina_job_check(&most, &extack), 0);
 	KUNIT_EXPECT_NULL(test, extack._msg);
 }

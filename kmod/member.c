@@ -181,11 +181,12 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 static u32 ina_member_refusal(const struct ina_node *node,
 			      const struct ina_join_hdr *join)
 {
-	if (be64_to_cpu(join->hash) != node->job->hash)
-		return INA_REASON_HASH;
+	/* First: then its packets may have another size, and another hash. */
 	if (be16_to_cpu(join->mtu) <
 	    ina_tx_size(node, be32_to_cpu(join->workers) > 1))
 		return INA_REASON_MTU;
+	if (be64_to_cpu(join->hash) != node->job->hash)
+		return INA_REASON_HASH;
 	return 0;
 }
 

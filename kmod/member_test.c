@@ -233,10 +233,13 @@ static void rx_join__mtu(struct kunit *test)
 	struct ina_join_hdr join = ina_test_join_hdr(node, 55, 1, 3, 17);
 	struct ina_child *child = &node->children[0];
 
+	/* Its packets are smaller, too, if it has chosen them itself. */
 	join.mtu = cpu_to_be16(ina_tx_size(node, true) - 1);
+	join.hash = 0;
 	ina_test_join(node, 0, &join);
 	KUNIT_EXPECT_EQ(test, child->refused, INA_REASON_MTU);
 	KUNIT_EXPECT_EQ(test, child->workers, 0);
+	join.hash = cpu_to_be64(node->job->hash);
 	join.mtu = cpu_to_be16(ina_tx_size(node, true));
 	join.instance = cpu_to_be64(56);
 	ina_test_join(node, 0, &join);

@@ -390,6 +390,52 @@ static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 	return ipv6_chk_addr(net, addr, NULL, 0);
 }
 
+/* Lower @mtu to that of the path to @peer, if there is one. */
+static void ina_node_narrow(struct net *net, const struct ina_tree *tree,
+			    const struct in6_addr *peer, unsigned int *mtu)
+{
+	struct in6_addr source = tree->local;
+	unsigned int path;
+
+	if (!ina_tx_source(net, peer, &source, &path))
+		*mtu = min(*mtu, path);
+}
+
+/*
+ * Elements whose partial sums fit the paths to all neighbours: a power of two, so that paths and
+ * headers that differ a little give the same everywhere. Return: 0 if nothing fits.
+ */
+static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
+			     unsigned int elem)
+{
+	const unsigned int headers = sizeof(struct ipv6hdr) +
+				     sizeof(struct udphdr) +
+				     sizeof(struct ina_hdr);
+	unsigned int mtu = U16_MAX;
+	u16 i;
+
+	if (!ipv6_addr_any(&tree->parent))
+		ina_node_narrow(net, tree, &tree->parent, &mtu);
+	for (i = 0; i < tree->nchildren; i++)
+		ina_node_narrow(net, tree, &tree->children[i], &mtu);
+	if (mtu < headers + elem)
+		return 0;
+	return min_t(u32, INA_FRAGMENT_BYTES / elem,
+		     rounddown_pow_of_two((mtu - headers) / elem));
+}
+
+/* How many elements a packet has is decided by the first tree of a job. */
+static int ina_node_settle(struct ina_job *job, const struct ina_tree *tree,
+			   struct netlink_ext_ack *extack)
+{
+	ina_job_settle(job, ina_node_fragment(job->inet->net, tree,
+					      ina_sum_wide(job->config.dtype)));
+	if (job->config.fragment)
+		return ina_job_check(&job->config, extack);
+	NL_SET_ERR_MSG(extack, "The path MTU has no room for an element");
+	return -EMSGSIZE;
+}
+
 /* Own address, and does a fragment fit the path to @peer, wide or narrow? */
 static int ina_node_check_path(struct ina_node *node,
 			       const struct in6_addr *peer, bool wide,
@@ -480,17 +526,10 @@ static int ina_node_reserve(struct ina_node *node,
 	return err;
 }
 
-/**
- * ina_node_create() - give a job its place in the tree
- * @job: the job; inet->lock is held
- * @tree: the place, checked for what needs no namespace
- * @extack: says what is wrong
- *
- * Return: the node, not yet visible, or ERR_PTR.
- */
-struct ina_node *ina_node_create(struct ina_job *job,
-				 const struct ina_tree *tree,
-				 struct netlink_ext_ack *extack)
+/* A node of a job whose fragments are known. */
+static struct ina_node *ina_node_build(struct ina_job *job,
+				       const struct ina_tree *tree,
+				       struct netlink_ext_ack *extack)
 {
 	struct ina_node *node;
 	int err;
@@ -512,6 +551,30 @@ struct ina_node *ina_node_create(struct ina_job *job,
 		ina_node_put(node);
 		return ERR_PTR(err);
 	}
+	return node;
+}
+
+/**
+ * ina_node_create() - give a job its place in the tree
+ * @job: the job; inet->lock is held
+ * @tree: the place, checked for what needs no namespace
+ * @extack: says what is wrong
+ *
+ * Return: the node, not yet visible, or ERR_PTR.
+ */
+struct ina_node *ina_node_create(struct ina_job *job,
+				 const struct ina_tree *tree,
+				 struct netlink_ext_ack *extack)
+{
+	bool undecided = !job->config.fragment;
+	struct ina_node *node;
+	int err = 0;
+
+	if (undecided)
+		err = ina_node_settle(job, tree, extack);
+	node = err ? ERR_PTR(err) : ina_node_build(job, tree, extack);
+	if (undecided && IS_ERR(node))
+		ina_job_settle(job, 0);
 	return node;
 }
 

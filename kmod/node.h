@@ -179,6 +179,8 @@ struct ina_round {
  * @ready: bit 0: the parent's hop may have something to send; bit i + 1: that
  *	of child i
  * @turn: bit of @ready at which the search for the next goes on
+ * @page: where the next packets are written; the sender's
+ * @segs: full fragments that a super-packet holds
  */
 struct ina_tx {
 	struct socket *sock;
@@ -186,6 +188,8 @@ struct ina_tx {
 	unsigned long busy;
 	DECLARE_BITMAP(ready, INA_NODE_CHILDREN_MAX + 1);
 	u16 turn;
+	struct page_frag page;
+	u16 segs;
 };
 
 /**

@@ -21,9 +21,10 @@
 #include "tx.h"
 #include "wire.h"
 
-/* A packet that is not contiguous in its skb is copied here. */
+/* A packet that is not in one piece, or control, is copied here. */
 struct ina_rx_buffer {
-	u8 data[sizeof(struct ina_hdr) + INA_FRAGMENT_BYTES];
+	u8 data[sizeof(struct ina_hdr) + INA_FRAGMENT_BYTES]
+		__aligned(sizeof(u64));
 };
 
 static struct ina_rx_buffer __percpu *ina_rx_buffers;
@@ -35,7 +36,9 @@ static struct ina_rx_buffer __percpu *ina_rx_buffers;
  */
 int ina_rx_init(void)
 {
-	ina_rx_buffers = alloc_percpu(struct ina_rx_buffer);
+	/* The KUnit suites may come first. */
+	if (!ina_rx_buffers)
+		ina_rx_buffers = alloc_percpu(struct ina_rx_buffer);
 	return ina_rx_buffers ? 0 : -ENOMEM;
 }
 
@@ -395,6 +398,10 @@ static int ina_rx_dispatch(struct ina_node *node, struct ina_pkt *pkt,
  * @info: what the entry knows
  * @node: node of the last packet: its sums are sent when the node changes or
  *	the walk ends
+ * @skb: what is walked over
+ * @part: @skb, or the one of its list the walk has come to; NULL: copy the rest
+ * @frag: of @part: 0 its linear bytes, i + 1 its page fragment i
+ * @start: offset of that piece from the data of @skb
  * @summing: @ctx has begun
  * @ctx: of the contributions
  */
@@ -402,6 +409,10 @@ struct ina_rx_walk {
 	struct ina_net *inet;
 	const struct ina_rx_info *info;
 	struct ina_node *node;
+	struct sk_buff *skb;
+	struct sk_buff *part;
+	unsigned int frag;
+	unsigned int start;
 	bool summing;
 	struct ina_sum_ctx ctx;
 };
@@ -431,6 +442,15 @@ static void ina_rx_turn(struct ina_rx_walk *walk, struct ina_node *node)
 	walk->node = node;
 }
 
+/* What follows the header of control, where its sender cannot change it. */
+static const void *ina_rx_copy(const void *body, unsigned int len)
+{
+	struct ina_rx_buffer *buffer = this_cpu_ptr(ina_rx_buffers);
+
+	/* It may be in there already. */
+	return memmove(buffer->data, body, len);
+}
+
 /* One packet. Return: true if it was accepted. */
 static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 			  unsigned int len)
@@ -450,6 +470,8 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 		if (err)
 			goto drop;
 	}
+	if (!ina_wire_is_elements(pkt.type))
+		pkt.body = ina_rx_copy(pkt.body, len - sizeof(struct ina_hdr));
 	job = ina_job_find(walk->inet, pkt.job);
 	node = job ? rcu_dereference(job->node) : NULL;
 	err = INA_STAT_DROP_JOB;
@@ -470,28 +492,92 @@ drop:
 	return false;
 }
 
-/* All packets of an skb. Return: how many were accepted. */
-static unsigned int ina_rx_walk(struct ina_rx_walk *walk, struct sk_buff *skb)
+/* Bytes of the piece the walk has come to. */
+static unsigned int ina_rx_piece(const struct ina_rx_walk *walk)
+{
+	const struct skb_shared_info *info = skb_shinfo(walk->part);
+
+	return walk->frag ? skb_frag_size(&info->frags[walk->frag - 1]) :
+			    skb_headlen(walk->part);
+}
+
+/* Go on to the next piece: page fragments, then the list. */
+static void ina_rx_next(struct ina_rx_walk *walk)
+{
+	const struct skb_shared_info *info = skb_shinfo(walk->part);
+
+	walk->start += ina_rx_piece(walk);
+	if (walk->frag++ < info->nr_frags)
+		return;
+	walk->frag = 0;
+	if (walk->part == walk->skb)
+		walk->part = info->frag_list;
+	else
+		/* A list in a list is not walked. */
+		walk->part = info->frag_list ? NULL : walk->part->next;
+}
+
+/* The bytes of the piece the walk has come to, NULL if they are not mapped. */
+static const void *ina_rx_bytes(const struct ina_rx_walk *walk)
+{
+	const skb_frag_t *frag;
+	struct page *page;
+
+	if (!walk->frag)
+		return walk->part->data;
+	frag = &skb_shinfo(walk->part)->frags[walk->frag - 1];
+	page = skb_frag_page(frag);
+	return page && !PageHighMem(page) ? skb_frag_address(frag) : NULL;
+}
+
+/* The next packet, where it is if it is in one piece, else a copy of it. */
+static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
+			       unsigned int len)
 {
 	struct ina_rx_buffer *buffer = this_cpu_ptr(ina_rx_buffers);
-	unsigned int offset = walk->info->offset;
-	unsigned int step = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
-					      skb->len - offset;
-	unsigned int accepted = 0;
-	const void *data;
-	unsigned int len;
+	const void *bytes = NULL;
 
-	do {
-		len = min(step, skb->len - offset);
-		if (len > sizeof(buffer->data)) {
-			ina_stats_inc(walk->inet->stats, INA_STAT_DROP_SIZE);
-			break;
-		}
-		data = skb_header_pointer(skb, offset, len, buffer->data);
+	while (walk->part && offset >= walk->start + ina_rx_piece(walk))
+		ina_rx_next(walk);
+	if (walk->part && offset + len <= walk->start + ina_rx_piece(walk))
+		bytes = ina_rx_bytes(walk);
+	if (bytes)
+		return bytes + (offset - walk->start);
+	return skb_copy_bits(walk->skb, offset, buffer->data, len) ? NULL :
+	       buffer->data;
+}
+
+/* Bytes of each packet of an skb but the last; what else is GSO is one packet. */
+static unsigned int ina_rx_size(const struct sk_buff *skb, unsigned int offset)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+
+	return skb_is_gso(skb) && info->gso_type & SKB_GSO_UDP_L4 ?
+	       info->gso_size : skb->len - offset;
+}
+
+/* All packets of an skb. Return: how many were accepted. */
+static unsigned int ina_rx_walk(struct ina_rx_walk *walk)
+{
+	unsigned int offset = walk->info->offset, end = walk->skb->len;
+	unsigned int size = ina_rx_size(walk->skb, offset);
+	unsigned int len, accepted = 0;
+	const void *data;
+
+	/* So small ones are not worth the walk, so large ones not ours. */
+	if (size < sizeof(struct ina_hdr) || size > sizeof(struct ina_rx_buffer)) {
+		ina_stats_inc(walk->inet->stats, size < sizeof(struct ina_hdr) ?
+			      INA_STAT_DROP_SHORT : INA_STAT_DROP_SIZE);
+		return 0;
+	}
+	for (; offset < end; offset += len) {
+		len = min(size, end - offset);
+		data = ina_rx_look(walk, offset, len);
 		if (data)
 			accepted += ina_rx_packet(walk, data, len);
-		offset += len;
-	} while (len && offset < skb->len);
+		else
+			ina_stats_inc(walk->inet->stats, INA_STAT_DROP_SHORT);
+	}
 	ina_rx_turn(walk, NULL);
 	return accepted;
 }
@@ -507,12 +593,14 @@ static unsigned int ina_rx_walk(struct ina_rx_walk *walk, struct sk_buff *skb)
 void ina_rx(struct ina_net *inet, struct sk_buff *skb,
 	    const struct ina_rx_info *info)
 {
-	struct ina_rx_walk walk = { .inet = inet, .info = info };
+	struct ina_rx_walk walk = {
+		.inet = inet, .info = info, .skb = skb, .part = skb,
+	};
 	unsigned int accepted;
 
 	local_bh_disable();
 	rcu_read_lock();
-	accepted = ina_rx_walk(&walk, skb);
+	accepted = ina_rx_walk(&walk);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (accepted)

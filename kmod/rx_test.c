@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets of elements as they arrive: which are taken, and whose numbers are
- * accounted for, so that they are not sent again.
+ * Packets of elements as they arrive, alone and in super-packets: which are taken,
+ * and whose numbers are accounted for, so that they are not sent again.
  */
 #include <asm/simd.h>
+#include <linux/unaligned.h>
 
 #include "fail.h"
 #include "round.h"
@@ -13,6 +14,11 @@
 
 #define RX_TEST_BASE	4	/* first round of the window */
 #define RX_TEST_LENGTH	INA_TEST_FRAGMENT
+#define RX_TEST_FRAGS	(INA_TEST_CAPACITY / INA_TEST_FRAGMENT)
+#define RX_TEST_SIZE	(sizeof(struct ina_hdr) + \
+			 INA_TEST_FRAGMENT * sizeof(s32))
+#define RX_TEST_SUPER	(RX_TEST_FRAGS * RX_TEST_SIZE)
+#define RX_TEST_ODD	13	/* where bytes begin in a page */
 
 /* A root with two children, whose window has moved. */
 static struct ina_node *rx_test_root(struct kunit *test)
@@ -190,16 +196,378 @@ static void data__other_epoch(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rx_test_accounted(node));
 }
 
+/* Packet @i of a super-packet of child 0: fragment @i of a round. */
+static struct ina_hdr *rx_test_packet(const struct ina_node *node, u64 round,
+				      u8 *data, u32 i)
+{
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_DATA, .job = node->job->config.id,
+		.epoch = node->epoch, .round = round, .seq = i, .frag = i,
+		.workers = 3, .token = 1, .length = INA_TEST_CAPACITY,
+		.count = INA_TEST_FRAGMENT,
+	};
+	u32 j;
+
+	data += i * RX_TEST_SIZE;
+	ina_wire_build((struct ina_hdr *)data, &pkt);
+	for (j = 0; j < INA_TEST_FRAGMENT; j++)
+		put_unaligned_le32(i * INA_TEST_FRAGMENT + j + 1,
+				   data + sizeof(struct ina_hdr) +
+				   j * sizeof(s32));
+	return (struct ina_hdr *)data;
+}
+
+/* All fragments of a round. */
+static u8 *rx_test_round(struct kunit *test, const struct ina_node *node,
+			 u64 round)
+{
+	u8 *data = kunit_kzalloc(test, RX_TEST_SUPER, GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	for (i = 0; i < RX_TEST_FRAGS; i++)
+		rx_test_packet(node, round, data, i);
+	return data;
+}
+
+/* How many fragments of a round hold what child 0 sent. */
+static u32 rx_test_held(const struct ina_node *node, u64 round)
+{
+	struct ina_tag tag = { .era = node->era, .round = round };
+	u32 i, j, id, held = 0;
+	const s32 *sums;
+
+	for (i = 0; i < RX_TEST_FRAGS; i++) {
+		id = ina_node_slot_id(node, round, i);
+		sums = ina_node_sums(node, id);
+		for (j = 0; j < INA_TEST_FRAGMENT; j++)
+			if (sums[j] != (s32)(i * INA_TEST_FRAGMENT + j + 1))
+				break;
+		held += j == INA_TEST_FRAGMENT &&
+			ina_slot_has(ina_node_slot(node, id), &tag, 0);
+	}
+	return held;
+}
+
+static struct sk_buff *rx_test_linear(struct kunit *test, const u8 *data,
+				      unsigned int len)
+{
+	struct sk_buff *skb = alloc_skb(len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_data(skb, data, len);
+	return skb;
+}
+
+/* A page fragment more. */
+static void rx_test_page(struct kunit *test, struct sk_buff *skb,
+			 const u8 *data, unsigned int len)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	memcpy(page_address(page) + RX_TEST_ODD, data, len);
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, RX_TEST_ODD, len,
+			PAGE_SIZE);
+}
+
+/* One skb behind all others of the list. */
+static void rx_test_chain(struct sk_buff *skb, struct sk_buff *part)
+{
+	struct sk_buff **next = &skb_shinfo(skb)->frag_list;
+
+	while (*next)
+		next = &(*next)->next;
+	*next = part;
+	skb->len += part->len;
+	skb->data_len += part->len;
+	skb->truesize += part->truesize;
+}
+
+/* In page fragments of @piece bytes. */
+static struct sk_buff *rx_test_pages(struct kunit *test, const u8 *data,
+				     unsigned int len, unsigned int piece)
+{
+	struct sk_buff *skb = rx_test_linear(test, data, 0);
+	unsigned int at;
+
+	for (at = 0; at < len; at += piece)
+		rx_test_page(test, skb, data + at, min(piece, len - at));
+	return skb;
+}
+
+/* In a list of skbs of @piece bytes, each with a linear part and a page. */
+static struct sk_buff *rx_test_list(struct kunit *test, const u8 *data,
+				    unsigned int len, unsigned int piece)
+{
+	struct sk_buff *part, *skb = NULL;
+	unsigned int at, now, head;
+
+	for (at = 0; at < len; at += piece) {
+		now = min(piece, len - at);
+		head = now / 3;
+		part = rx_test_linear(test, data + at, head);
+		rx_test_page(test, part, data + at + head, now - head);
+		if (skb)
+			rx_test_chain(skb, part);
+		else
+			skb = part;
+	}
+	return skb;
+}
+
+/* A super-packet from child 0. */
+static void rx_test_super(struct kunit *test, const struct ina_node *node,
+			  struct sk_buff *skb, u16 size)
+{
+	struct ina_rx_info info = {
+		.saddr = ina_test_addr(INA_TEST_CHILD), .daddr = node->local,
+	};
+
+	skb_shinfo(skb)->gso_size = size;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	ina_rx(test->priv, skb, &info);
+}
+
+static void super__linear(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), RX_TEST_FRAGS);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA),
+			(u64)RX_TEST_FRAGS);
+}
+
+/* Pieces that end within a header, behind one, with a packet, within elements. */
+static const unsigned int rx_test_pieces[INA_TEST_DEPTH] = { 57, 104, 120, 353 };
+
+static void super__pages(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u64 round;
+	u8 *data;
+	u32 i;
+
+	for (i = 0; i < INA_TEST_DEPTH; i++) {
+		round = RX_TEST_BASE + i;
+		data = rx_test_round(test, node, round);
+		rx_test_super(test, node,
+			      rx_test_pages(test, data, RX_TEST_SUPER,
+					    rx_test_pieces[i]), RX_TEST_SIZE);
+		KUNIT_EXPECT_EQ_MSG(test, rx_test_held(node, round),
+				    RX_TEST_FRAGS, "pieces of %u",
+				    rx_test_pieces[i]);
+	}
+}
+
+static void super__list(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u64 round;
+	u8 *data;
+	u32 i;
+
+	for (i = 0; i < INA_TEST_DEPTH; i++) {
+		round = RX_TEST_BASE + i;
+		data = rx_test_round(test, node, round);
+		rx_test_super(test, node,
+			      rx_test_list(test, data, RX_TEST_SUPER,
+					   rx_test_pieces[i]), RX_TEST_SIZE);
+		KUNIT_EXPECT_EQ_MSG(test, rx_test_held(node, round),
+				    RX_TEST_FRAGS, "pieces of %u",
+				    rx_test_pieces[i]);
+	}
+}
+
+/* Nobody makes a list in a list, but its bytes count. */
+static void super__nested(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+	struct sk_buff *skb;
+	unsigned int piece = RX_TEST_SUPER / 4;
+
+	skb = rx_test_linear(test, data, piece);
+	rx_test_chain(skb, rx_test_list(test, data + piece, 2 * piece, 100));
+	rx_test_chain(skb, rx_test_linear(test, data + 3 * piece, piece));
+	rx_test_super(test, node, skb, RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), RX_TEST_FRAGS);
+}
+
+/* Every other packet is of another job. */
+static void super__two_jobs(struct kunit *test)
+{
+	struct ina_job_config config = ina_test_config();
+	struct ina_node *node = rx_test_root(test), *other;
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+	u32 i;
+
+	config.id++;
+	other = ina_test_node_of(test, test->priv, &config, true, 2);
+	ina_test_join_all(other, 3);
+	KUNIT_ASSERT_TRUE(test, other->open);
+	for (i = 1; i < RX_TEST_FRAGS; i += 2)
+		rx_test_packet(other, 0, data, i);
+	rx_test_super(test, node, rx_test_pages(test, data, RX_TEST_SUPER, 97),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE),
+			RX_TEST_FRAGS / 2);
+	KUNIT_EXPECT_EQ(test, rx_test_held(other, 0), RX_TEST_FRAGS / 2);
+}
+
+static void super__two_rounds(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+	u32 i;
+
+	for (i = RX_TEST_FRAGS / 2; i < RX_TEST_FRAGS; i++)
+		rx_test_packet(node, RX_TEST_BASE + 1, data, i);
+	rx_test_super(test, node, rx_test_pages(test, data, RX_TEST_SUPER, 97),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE),
+			RX_TEST_FRAGS / 2);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE + 1),
+			RX_TEST_FRAGS / 2);
+}
+
+/* An ACK of the same size is in the middle, in two pieces. */
+static void super__control(struct kunit *test)
+{
+	struct ina_ack_hdr ack = {
+		.acked = cpu_to_be64(RX_TEST_BASE + 1),
+		.base = cpu_to_be64(RX_TEST_BASE),
+	};
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE + 1);
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_ACK, .job = node->job->config.id,
+		.epoch = node->epoch, .workers = node->members,
+	};
+	u8 *at = data + 5 * RX_TEST_SIZE;
+
+	BUILD_BUG_ON(sizeof(struct ina_hdr) + sizeof(ack) != RX_TEST_SIZE);
+	ina_wire_build((struct ina_hdr *)at, &pkt);
+	memcpy(at + sizeof(struct ina_hdr), &ack, sizeof(ack));
+	rx_test_super(test, node,
+		      rx_test_pages(test, data, RX_TEST_SUPER,
+				    5 * RX_TEST_SIZE + sizeof(struct ina_hdr)),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, node->children[0].acked, RX_TEST_BASE + 1ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_CONTROL), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE + 1),
+			RX_TEST_FRAGS - 1);
+}
+
+static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)
+{
+	const struct ina_net *inet = test->priv;
+
+	return ina_stats_sum(inet->stats, stat);
+}
+
+/* Each to its counter, and those around them are taken. */
+static void super__bad_ones(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	struct ina_hop *hop = &node->children[0].peer.hop;
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+
+	rx_test_packet(node, RX_TEST_BASE, data, 1)->version = 0;
+	rx_test_packet(node, RX_TEST_BASE, data, 3)->type = INA_TYPE_MAX;
+	rx_test_packet(node, RX_TEST_BASE, data, 5)->count = htons(3);
+	rx_test_packet(node, RX_TEST_BASE, data, 7)->count = htons(2048);
+	rx_test_packet(node, RX_TEST_BASE, data, 9)->job = htonl(99);
+	rx_test_packet(node, RX_TEST_BASE, data, 11)->frag = htonl(99);
+	rx_test_packet(node, RX_TEST_BASE, data, 13)->index = htons(1);
+	rx_test_super(test, node, rx_test_pages(test, data, RX_TEST_SUPER, 97),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_VERSION), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_TYPE), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_SIZE), 2ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_JOB), 1ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_FRAGMENT), 1ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_SOURCE), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE),
+			RX_TEST_FRAGS - 7);
+	KUNIT_EXPECT_FALSE(test, test_bit(1, hop->got));
+	KUNIT_EXPECT_TRUE(test, test_bit(2, hop->got));
+	/* They come again, alone, and are taken. */
+	data = rx_test_round(test, node, RX_TEST_BASE);
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_DUPLICATE),
+			RX_TEST_FRAGS - 7ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), RX_TEST_FRAGS);
+}
+
+/* The last one ends within its elements, or within its header. */
+static void super__short_end(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+
+	rx_test_super(test, node,
+		      rx_test_pages(test, data, 3 * RX_TEST_SIZE - 4, 97),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_SIZE), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 2);
+	rx_test_super(test, node,
+		      rx_test_pages(test, data, 4 * RX_TEST_SIZE - 30, 97),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_SHORT), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 3);
+}
+
+/* No header fits: not looked at piece by piece. */
+static void super__tiny(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      sizeof(struct ina_hdr) - 1);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_SHORT), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 0);
+}
+
+/* Another kind of GSO: the bytes are one packet, and not of ours. */
+static void super__one_datagram(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+	struct ina_rx_info info = {
+		.saddr = ina_test_addr(INA_TEST_CHILD), .daddr = node->local,
+	};
+	struct sk_buff *skb = rx_test_linear(test, data, RX_TEST_SUPER);
+
+	skb_shinfo(skb)->gso_size = RX_TEST_SIZE;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP;
+	ina_rx(test->priv, skb, &info);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_SIZE), 1ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 0);
+}
+
 static int rx_test_init(struct kunit *test)
 {
-	test->priv = ina_test_inet_create(test);
-	return 0;
+	struct ina_net *inet = ina_test_inet_create(test);
+
+	test->priv = inet;
+	inet->stats = alloc_percpu(struct ina_stats);
+	return inet->stats ? ina_rx_init() : -ENOMEM;
 }
 
 static void rx_test_exit(struct kunit *test)
 {
-	if (test->priv)
-		ina_test_inet_destroy(test->priv);
+	struct ina_net *inet = test->priv;
+
+	if (!inet)
+		return;
+	ina_test_inet_destroy(inet);
+	free_percpu(inet->stats);
 }
 
 static struct kunit_case rx_test_cases[] = {
@@ -211,6 +579,17 @@ static struct kunit_case rx_test_cases[] = {
 	KUNIT_CASE(data__failed),
 	KUNIT_CASE(data__other_epoch),
 	KUNIT_CASE(result__early),
+	KUNIT_CASE(super__linear),
+	KUNIT_CASE(super__pages),
+	KUNIT_CASE(super__list),
+	KUNIT_CASE(super__nested),
+	KUNIT_CASE(super__two_jobs),
+	KUNIT_CASE(super__two_rounds),
+	KUNIT_CASE(super__control),
+	KUNIT_CASE(super__bad_ones),
+	KUNIT_CASE(super__short_end),
+	KUNIT_CASE(super__tiny),
+	KUNIT_CASE(super__one_datagram),
 	{}
 };
 

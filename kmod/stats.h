@@ -78,6 +78,20 @@ static inline void ina_stats_inc(struct ina_stats __percpu *stats,
 	this_cpu_inc(stats->value[stat]);
 }
 
+/**
+ * ina_stats_add() - count some
+ * @stats: per-CPU counters
+ * @stat: which
+ * @count: how many
+ *
+ * Context: any.
+ */
+static inline void ina_stats_add(struct ina_stats __percpu *stats,
+				 enum ina_stat stat, unsigned int count)
+{
+	this_cpu_add(stats->value[stat], count);
+}
+
 const char *ina_stats_name(enum ina_stat stat);
 u64 ina_stats_sum(const struct ina_stats __percpu *stats, enum ina_stat stat);
 

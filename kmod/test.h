@@ -91,14 +91,13 @@ static inline void ina_test_loopback_up(struct kunit *test)
 }
 
 /*
- * A node with children on the loopback. It is marked dead from the start: its
- * work never runs, so that all that happens to it is what the test does.
+ * A node of a job with children on the loopback. It is marked dead from the start:
+ * its work never runs, so that all that happens to it is what the test does.
  */
-static inline struct ina_node *ina_test_node_create(struct kunit *test,
-						    struct ina_net *inet,
-						    bool root, u16 nchildren)
+static inline struct ina_node *
+ina_test_node_of(struct kunit *test, struct ina_net *inet,
+		 const struct ina_job_config *config, bool root, u16 nchildren)
 {
-	struct ina_job_config config = ina_test_config();
 	struct in6_addr children[INA_TEST_CHILDREN];
 	struct ina_tree tree = {
 		.local = ina_test_addr(INA_TEST_LOCAL),
@@ -114,7 +113,7 @@ static inline struct ina_node *ina_test_node_create(struct kunit *test,
 	for (i = 0; i < nchildren; i++)
 		children[i] = ina_test_addr(INA_TEST_CHILD + i);
 	mutex_lock(&inet->lock);
-	job = ina_job_create(inet, &config, NULL);
+	job = ina_job_create(inet, config, NULL);
 	node = IS_ERR(job) ? ERR_CAST(job) : ina_node_create(job, &tree, NULL);
 	if (!IS_ERR(node)) {
 		node->dead = true;
@@ -123,6 +122,15 @@ static inline struct ina_node *ina_test_node_create(struct kunit *test,
 	mutex_unlock(&inet->lock);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, node);
 	return node;
+}
+
+static inline struct ina_node *ina_test_node_create(struct kunit *test,
+						    struct ina_net *inet,
+						    bool root, u16 nchildren)
+{
+	struct ina_job_config config = ina_test_config();
+
+	return ina_test_node_of(test, inet, &config, root, nchildren);
 }
 
 /* A JOIN that will be accepted. */

@@ -2,8 +2,10 @@
 /*
  * Sending. Sums wait as a bit of their hop, not as packets, so nothing is
  * allocated before there is room in the send buffer of the node's socket; its
- * write-space wake-up lets the sender go on. One sender at a time per node,
- * in softirq after a receive or in the node's work; neighbours take turns.
+ * write-space wake-up lets the sender go on. What waits for one neighbour leaves
+ * in one super-packet, which the device cuts into packets, or takes as it is. One
+ * sender at a time per node, in softirq after a receive or in the node's work;
+ * neighbours take turns.
  */
 #include <linux/ip.h>
 #include <linux/skbuff.h>
@@ -22,9 +24,47 @@
 #include "stats.h"
 #include "tx.h"
 
-#define INA_TX_SNDBUF	(128 * 1024)
-#define INA_TX_INFLIGHT	64	/* packets that fill it, however small */
+#define INA_TX_SNDBUF	(256 * 1024)
+#define INA_TX_WEIGHT	2048	/* a packet takes of it, and an skb as well */
 #define INA_TX_BUSY	0
+#define INA_TX_SEGS	64	/* most packets in a super-packet */
+/* Its bytes behind the longest headers. */
+#define INA_TX_BYTES	(U16_MAX - sizeof(struct ipv6hdr) - \
+			 sizeof(struct udphdr))
+
+/**
+ * struct ina_tx_batch - a super-packet that is being filled
+ * @node: who sends it
+ * @peer: to whom
+ * @index: in its packets
+ * @way: INA_SLOT_UP or INA_SLOT_DOWN
+ * @skb: it, NULL before the first packet
+ * @size: bytes of each packet, but the last may be shorter
+ * @segs: packets
+ * @whole: no other fits
+ */
+struct ina_tx_batch {
+	struct ina_node *node;
+	struct ina_peer *peer;
+	u16 index;
+	u8 way;
+	struct sk_buff *skb;
+	unsigned int size;
+	unsigned int segs;
+	bool whole;
+};
+
+static bool ina_tx_is_udp(const struct ina_node *node)
+{
+	return node->job->config.encap == INA_ENCAP_UDP;
+}
+
+/* Bytes of a full fragment with its header, wide or narrow. */
+static unsigned int ina_tx_packet(const struct ina_node *node, bool wide)
+{
+	return sizeof(struct ina_hdr) +
+	       node->job->config.fragment * ina_node_elem(node, wide);
+}
 
 /**
  * ina_tx_size() - bytes of a full fragment as an IP packet
@@ -35,11 +75,9 @@
  */
 unsigned int ina_tx_size(const struct ina_node *node, bool wide)
 {
-	const struct ina_job_config *config = &node->job->config;
-	unsigned int size = sizeof(struct ina_hdr) +
-			    config->fragment * ina_node_elem(node, wide);
+	unsigned int size = ina_tx_packet(node, wide);
 
-	if (config->encap == INA_ENCAP_UDP)
+	if (ina_tx_is_udp(node))
 		size += sizeof(struct udphdr);
 	return size + (ipv6_addr_v4mapped(&node->local) ?
 		       sizeof(struct iphdr) : sizeof(struct ipv6hdr));
@@ -71,6 +109,8 @@ int ina_tx_init(struct ina_node *node)
 	if (err)
 		return err;
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
+	tx->segs = min_t(u32, INA_TX_SEGS,
+			 INA_TX_BYTES / ina_tx_packet(node, true));
 	init_waitqueue_func_entry(&tx->room, ina_tx_room);
 	add_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	return 0;
@@ -90,6 +130,9 @@ void ina_tx_exit(struct ina_node *node)
 	remove_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	sock_release(tx->sock);
 	tx->sock = NULL;
+	if (tx->page.page)
+		put_page(tx->page.page);
+	tx->page.page = NULL;
 }
 
 /* Route to an IPv4 peer, cached. Bottom halves are disabled. */
@@ -99,8 +142,7 @@ static struct dst_entry *ina_tx_route4(struct ina_node *node,
 	struct flowi4 fl4 = {
 		.saddr = node->local.s6_addr32[3],
 		.daddr = peer->addr.s6_addr32[3],
-		.flowi4_proto = node->job->config.encap == INA_ENCAP_UDP ?
-				IPPROTO_UDP : INA_IPPROTO,
+		.flowi4_proto = ina_tx_is_udp(node) ? IPPROTO_UDP : INA_IPPROTO,
 	};
 	struct rtable *rt;
 	__be32 saddr;
@@ -126,8 +168,7 @@ static struct dst_entry *ina_tx_route6(struct ina_node *node,
 	struct flowi6 fl6 = {
 		.saddr = node->local,
 		.daddr = peer->addr,
-		.flowi6_proto = node->job->config.encap == INA_ENCAP_UDP ?
-				IPPROTO_UDP : INA_IPPROTO,
+		.flowi6_proto = ina_tx_is_udp(node) ? IPPROTO_UDP : INA_IPPROTO,
 	};
 	struct dst_entry *dst;
 	struct in6_addr saddr;
@@ -159,6 +200,11 @@ static void ina_tx_push_udp(struct ina_node *node, struct ina_peer *peer,
 	uh->dest = uh->source;
 	uh->len = htons(skb->len);
 	uh->check = 0;
+	if (skb_is_gso(skb)) {
+		skb->ip_summed = CHECKSUM_PARTIAL;
+		skb->csum_start = skb_transport_header(skb) - skb->head;
+		skb->csum_offset = offsetof(struct udphdr, check);
+	}
 	if (ipv6_addr_v4mapped(&peer->addr))
 		udp_set_csum(false, skb, node->local.s6_addr32[3],
 			     peer->addr.s6_addr32[3], skb->len);
@@ -212,13 +258,14 @@ static int ina_tx_xmit(struct ina_node *node, struct ina_peer *peer,
 		       struct sk_buff *skb)
 {
 	bool v4 = ipv6_addr_v4mapped(&peer->addr);
-	bool udp = node->job->config.encap == INA_ENCAP_UDP;
+	unsigned int segs = skb_shinfo(skb)->gso_segs ?: 1;
+	bool udp = ina_tx_is_udp(node);
 	struct dst_entry *dst;
 	int err;
 
 	dst = v4 ? ina_tx_route4(node, peer) : ina_tx_route6(node, peer);
 	if (IS_ERR(dst)) {
-		ina_stats_inc(node->job->stats, INA_STAT_TX_ROUTE);
+		ina_stats_add(node->job->stats, INA_STAT_TX_ROUTE, segs);
 		kfree_skb(skb);
 		return -EHOSTUNREACH;
 	}
@@ -230,30 +277,34 @@ static int ina_tx_xmit(struct ina_node *node, struct ina_peer *peer,
 	err = v4 ? ina_tx_xmit4(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO) :
 		   ina_tx_xmit6(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO);
 	if (net_xmit_eval(err)) {
-		ina_stats_inc(node->job->stats, INA_STAT_TX_DROP);
+		ina_stats_add(node->job->stats, INA_STAT_TX_DROP, segs);
 		return -ENOBUFS;
 	}
 	return 0;
 }
 
-/* An skb with room for all headers, owned by the node's socket. */
+/* An skb with room for all headers in front of @len bytes. */
 static struct sk_buff *ina_tx_alloc(struct ina_node *node, unsigned int len)
 {
 	unsigned int head = LL_MAX_HEADER + sizeof(struct ipv6hdr) +
 			    sizeof(struct udphdr);
 	struct sk_buff *skb = alloc_skb(head + len, GFP_ATOMIC | __GFP_NOWARN);
 
-	if (!skb) {
+	if (skb)
+		skb_reserve(skb, head);
+	else
 		ina_stats_inc(node->job->stats, INA_STAT_TX_NOMEM);
-		return NULL;
-	}
-	skb_reserve(skb, head);
-	skb_put(skb, len);
-	/* Queues on the way count packets: let small ones weigh as much. */
-	skb->truesize = max_t(unsigned int, skb->truesize,
-			      INA_TX_SNDBUF / INA_TX_INFLIGHT);
-	skb_set_owner_w(skb, node->tx.sock->sk);
 	return skb;
+}
+
+/* The node's socket owns it until it is sent. */
+static void ina_tx_own(struct ina_node *node, struct sk_buff *skb,
+		       unsigned int segs)
+{
+	/* Queues on the way count skbs, or packets: let small ones weigh as much. */
+	skb->truesize = max_t(unsigned int, skb->truesize,
+			      (segs + 1) * INA_TX_WEIGHT);
+	skb_set_owner_w(skb, node->tx.sock->sk);
 }
 
 /**
@@ -277,8 +328,9 @@ int ina_tx_control(struct ina_node *node, struct ina_peer *peer,
 	skb = ina_tx_alloc(node, sizeof(struct ina_hdr) + size);
 	if (!skb)
 		return -ENOMEM;
-	ina_wire_build((struct ina_hdr *)skb->data, pkt);
-	memcpy(skb->data + sizeof(struct ina_hdr), body, size);
+	ina_wire_build(skb_put(skb, sizeof(struct ina_hdr)), pkt);
+	skb_put_data(skb, body, size);
+	ina_tx_own(node, skb, 1);
 	local_bh_disable();
 	err = ina_tx_xmit(node, peer, skb);
 	local_bh_enable();
@@ -366,62 +418,152 @@ static bool ina_tx_full(const struct ina_node *node)
 }
 
 /*
- * Send the sum of a slot to one peer. Return: 0 if it was sent or is moot,
- * -ENOMEM before it could be built, -ENOBUFS if it was dropped below.
+ * Where the next packet of a batch goes; nothing is claimed yet. Those of protocol
+ * 253 are linear and alone. Return: NULL if there is no memory or no room.
  */
-static int ina_tx_sum(struct ina_node *node, struct ina_peer *peer, u16 index,
-		      u32 id, u8 way)
+static void *ina_tx_space(struct ina_tx_batch *b, unsigned int len)
 {
-	const struct ina_job_config *config = &node->job->config;
-	struct ina_part part = {};
-	struct ina_sums sums;
-	struct ina_pkt pkt = {
-		.type = way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
-		.job = config->id,
-		.frag = id % node->frags,
-		.index = index,
-	};
-	struct sk_buff *skb;
-	u64 epoch_era;
-	int err;
+	struct page_frag *page = &b->node->tx.page;
+	bool udp = ina_tx_is_udp(b->node);
 
-	if (!ina_slot_peek(ina_node_slot(node, id), way, &part))
-		return 0;
+	if (!b->skb)
+		b->skb = ina_tx_alloc(b->node, udp ? 0 : ina_tx_packet(b->node, true));
+	if (!b->skb)
+		return NULL;
+	if (!udp)
+		return skb_tail_pointer(b->skb);
+	/* It may get a page that is too small. */
+	if (skb_page_frag_refill(len, page, GFP_ATOMIC | __GFP_NOWARN) &&
+	    page->size - page->offset >= len &&
+	    (skb_shinfo(b->skb)->nr_frags < MAX_SKB_FRAGS ||
+	     skb_can_coalesce(b->skb, MAX_SKB_FRAGS, page->page, page->offset)))
+		return page_address(page->page) + page->offset;
+	if (!b->segs)
+		ina_stats_inc(b->node->job->stats, INA_STAT_TX_NOMEM);
+	return NULL;
+}
+
+/* The bytes at the page's offset belong to the skb, too. */
+static void ina_tx_attach(struct sk_buff *skb, struct page_frag *page,
+			  unsigned int len)
+{
+	int frags = skb_shinfo(skb)->nr_frags;
+
+	if (skb_can_coalesce(skb, frags, page->page, page->offset)) {
+		skb_coalesce_rx_frag(skb, frags - 1, len, len);
+	} else {
+		get_page(page->page);
+		skb_add_rx_frag(skb, frags, page->page, page->offset, len, len);
+	}
+	page->offset += len;
+}
+
+/* The space is filled: it is a packet of the batch. */
+static void ina_tx_claim(struct ina_tx_batch *b, unsigned int len)
+{
+	if (ina_tx_is_udp(b->node))
+		ina_tx_attach(b->skb, &b->node->tx.page, len);
+	else
+		skb_put(b->skb, len);
+	b->size = max(b->size, len);
+	b->segs++;
+	b->whole = !ina_tx_is_udp(b->node) || len < b->size ||
+		   b->segs == b->node->tx.segs;
+}
+
+/*
+ * Which sum of a slot is to be sent, and its header but for the number and the
+ * counts. Return: false if it is moot.
+ */
+static bool ina_tx_look(const struct ina_tx_batch *b, u32 id,
+			struct ina_pkt *pkt, struct ina_part *part)
+{
+	struct ina_node *node = b->node;
+	const struct ina_job_config *config = &node->job->config;
+	u64 epoch_era;
+
+	if (!ina_slot_peek(ina_node_slot(node, id), b->way, part))
+		return false;
 	/* After the slot: if that is of a new epoch, so is this. */
 	epoch_era = ina_epoch_published(node);
-	pkt.epoch = epoch_era >> 32;
-	if ((part.tag.era != (u32)epoch_era &&
-	     !ina_round_is_kept(node, &part.tag)) ||
-	    !ina_round_length(node, &part.tag, &pkt.length) ||
-	    pkt.frag >= ina_wire_frags(pkt.length, config->fragment))
+	*pkt = (struct ina_pkt){
+		.type = b->way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
+		.job = config->id,
+		.epoch = epoch_era >> 32,
+		.round = part->tag.round,
+		.frag = id % node->frags,
+		.index = b->index,
+	};
+	if ((part->tag.era != (u32)epoch_era &&
+	     !ina_round_is_kept(node, &part->tag)) ||
+	    !ina_round_length(node, &part->tag, &pkt->length) ||
+	    pkt->frag >= ina_wire_frags(pkt->length, config->fragment))
+		return false;
+	pkt->count = ina_wire_count(pkt->length, config->fragment, pkt->frag);
+	pkt->elem = ina_node_elem(node, part->wide);
+	return true;
+}
+
+/*
+ * Add the sum of a slot to a batch, unless it is moot. One that does not fit waits
+ * for the next. Return: 0, or -ENOMEM if not even one packet could be built.
+ */
+static int ina_tx_append(struct ina_tx_batch *b, u32 id)
+{
+	struct ina_slot *slot = ina_node_slot(b->node, id);
+	struct ina_hop *hop = &b->peer->hop;
+	struct ina_part part = {};
+	struct ina_sums sums;
+	struct ina_pkt pkt;
+	unsigned int len;
+	void *data;
+
+	if (!ina_tx_look(b, id, &pkt, &part))
 		return 0;
-	pkt.round = part.tag.round;
-	pkt.count = ina_wire_count(pkt.length, config->fragment, pkt.frag);
-	pkt.elem = ina_node_elem(node, part.wide);
-	sums = ina_node_elements(node, id, pkt.count);
-	skb = ina_tx_alloc(node, sizeof(struct ina_hdr) +
-			   ina_wire_body_size(&pkt));
-	if (!skb)
-		return -ENOMEM;
-	if (!ina_slot_emit(ina_node_slot(node, id), way, &part,
-			   skb->data + sizeof(struct ina_hdr), &sums)) {
-		kfree_skb(skb);
+	len = sizeof(struct ina_hdr) + ina_wire_body_size(&pkt);
+	data = b->segs && len > b->size ? NULL : ina_tx_space(b, len);
+	if (!data)
+		goto wait;
+	sums = ina_node_elements(b->node, id, pkt.count);
+	if (!ina_slot_emit(slot, b->way, &part, data + sizeof(struct ina_hdr),
+			   &sums))
 		return 0;
-	}
-	if (!ina_hop_stamp(&peer->hop, pkt.epoch, id, &pkt.seq)) {
-		/* The clock took the credit, or the epoch is over: look again. */
-		ina_hop_queue(&peer->hop, id);
-		kfree_skb(skb);
-		return 0;
-	}
+	/* The clock may have taken the credit, or the epoch is over. */
+	if (!ina_hop_stamp(hop, pkt.epoch, id, &pkt.seq))
+		goto wait;
 	pkt.workers = part.workers;
 	pkt.token = part.token;
 	pkt.flags = part.flags;
-	ina_wire_build((struct ina_hdr *)skb->data, &pkt);
-	err = ina_tx_xmit(node, peer, skb);
+	ina_wire_build(data, &pkt);
+	ina_tx_claim(b, len);
+	return 0;
+wait:
+	ina_hop_unpick(hop, id);
+	b->whole = true;
+	return data || b->segs ? 0 : -ENOMEM;
+}
+
+/* Send a batch. Return: 0, or -ENOBUFS if it was dropped below. */
+static int ina_tx_send(struct ina_tx_batch *b)
+{
+	struct skb_shared_info *info = skb_shinfo(b->skb);
+	struct ina_node *node = b->node;
+	int err;
+
+	if (!b->segs) {
+		kfree_skb(b->skb);
+		return 0;
+	}
+	if (b->segs > 1) {
+		info->gso_type = SKB_GSO_UDP_L4;
+		info->gso_size = b->size;
+		info->gso_segs = b->segs;
+	}
+	ina_tx_own(node, b->skb, b->segs);
+	err = ina_tx_xmit(node, b->peer, b->skb);
 	if (!err)
-		ina_stats_inc(node->job->stats, way == INA_SLOT_UP ?
-			      INA_STAT_TX_DATA : INA_STAT_TX_RESULT);
+		ina_stats_add(node->job->stats, b->way == INA_SLOT_UP ?
+			      INA_STAT_TX_DATA : INA_STAT_TX_RESULT, b->segs);
 	return err == -ENOBUFS ? err : 0;
 }
 
@@ -455,25 +597,36 @@ static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_hop *hop)
 		set_bit(bit, node->tx.ready);
 }
 
-/* Send one packet on the hop of a ready bit. Return: as ina_tx_sum(). */
-static int ina_tx_step(struct ina_node *node, u16 bit)
+/*
+ * Send one super-packet on the hop of a ready bit. What was dropped below is lost
+ * like any other. Return: 0, -ENOMEM or -ENOBUFS.
+ */
+static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 {
 	bool up = !bit;
 	u16 index = up ? READ_ONCE(node->index) : bit - 1;
-	struct ina_peer *peer = ina_node_peer(node, up ? INA_INDEX_NONE : index);
-	int id = ina_hop_has_credit(&peer->hop) ? ina_hop_pick(&peer->hop) : -1;
-	int err;
+	struct ina_tx_batch b = {
+		.node = node,
+		.peer = ina_node_peer(node, up ? INA_INDEX_NONE : index),
+		.index = index,
+		.way = up ? INA_SLOT_UP : INA_SLOT_DOWN,
+	};
+	struct ina_hop *hop = &b.peer->hop;
+	int id, picks, err = 0, lost = 0;
 
-	if (id < 0) {
-		ina_tx_idle(node, bit, &peer->hop);
-		return 0;
+	/* Moot ones count as well. */
+	for (picks = 0; picks < INA_TX_SEGS && !b.whole; picks++) {
+		id = ina_hop_has_credit(hop) ? ina_hop_pick(hop) : -1;
+		if (id < 0) {
+			ina_tx_idle(node, bit, hop);
+			break;
+		}
+		err = ina_tx_append(&b, id);
 	}
-	err = ina_tx_sum(node, peer, index, id, up ? INA_SLOT_UP :
-						     INA_SLOT_DOWN);
-	/* What was dropped below is lost like any other. */
-	if (err == -ENOMEM)
-		ina_hop_queue(&peer->hop, id);
-	return err;
+	*budget -= picks;
+	if (b.skb)
+		lost = ina_tx_send(&b);
+	return err ?: lost;
 }
 
 /* Send what waits. Bottom halves are disabled, the busy bit is held. */
@@ -482,13 +635,13 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 	u16 bit;
 
 	while ((bit = ina_tx_turn(node)) <= node->nchildren) {
-		if ((*budget)-- <= 0)
+		if (*budget <= 0)
 			return INA_TX_SPENT;
 		if (ina_tx_full(node)) {
 			ina_stats_inc(node->job->stats, INA_STAT_TX_BLOCKED);
 			return INA_TX_FULL;
 		}
-		if (ina_tx_step(node, bit))
+		if (ina_tx_step(node, bit, budget))
 			return INA_TX_LATER;
 	}
 	return INA_TX_EMPTY;
@@ -517,7 +670,7 @@ static bool ina_tx_again(struct ina_node *node, enum ina_tx_stop stop)
 /**
  * ina_tx_run() - send what waits
  * @node: the node
- * @budget: packets at most
+ * @budget: packets at most; a super-packet that is begun is filled
  *
  * Context: process or softirq, no lock held. What the budget leaves is sent by
  * the node's work. If somebody else is sending, it takes what was queued

@@ -43,14 +43,15 @@ unsigned int ina_wire_body_size(const struct ina_pkt *pkt)
 }
 
 /* crc32c of a packet, its crc field taken as zero. */
-static __be32 ina_wire_crc(const struct ina_hdr *hdr, unsigned int len)
+static __be32 ina_wire_crc(const struct ina_hdr *hdr, const void *body,
+			   unsigned int len)
 {
 	const __be32 zero = 0;
 	u32 crc;
 
 	crc = crc32c(~0, hdr, offsetof(struct ina_hdr, crc));
 	crc = crc32c(crc, &zero, sizeof(zero));
-	crc = crc32c(crc, hdr + 1, len - sizeof(*hdr));
+	crc = crc32c(crc, body, len - sizeof(*hdr));
 	return cpu_to_be32(~crc);
 }
 
@@ -102,11 +103,14 @@ static int ina_wire_check_size(struct ina_pkt *pkt, unsigned int len)
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		   struct ina_pkt *pkt)
 {
-	const struct ina_hdr *hdr = data;
+	struct ina_hdr copy, *hdr = &copy;
 	int err;
 
 	if (len < sizeof(*hdr))
 		return INA_STAT_DROP_SHORT;
+	/* Whoever sent it may still be able to write there: look once. */
+	memcpy(&copy, data, sizeof(copy));
+	barrier();
 	if (hdr->version != INA_WIRE_VERSION)
 		return INA_STAT_DROP_VERSION;
 	if (!hdr->type || hdr->type >= INA_TYPE_MAX)
@@ -124,7 +128,7 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		.count = be16_to_cpu(hdr->count),
 		.workers = be32_to_cpu(hdr->workers),
 		.token = be32_to_cpu(hdr->token),
-		.body = hdr + 1,
+		.body = data + sizeof(*hdr),
 	};
 	if (pkt->flags & ~INA_F_ALL)
 		return INA_STAT_DROP_FLAGS;
@@ -150,7 +154,7 @@ int ina_wire_verify(const void *data, unsigned int len,
 {
 	const struct ina_hdr *hdr = data;
 
-	return !(pkt->flags & INA_F_CRC) || hdr->crc == ina_wire_crc(hdr, len) ?
+	return !(pkt->flags & INA_F_CRC) || hdr->crc == ina_wire_crc(hdr, hdr + 1, len) ?
 	       0 : INA_STAT_DROP_CRC;
 }
 
@@ -186,7 +190,7 @@ void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt)
 void ina_wire_seal(struct ina_hdr *hdr, unsigned int len)
 {
 	hdr->flags |= cpu_to_be16(INA_F_CRC);
-	hdr->crc = ina_wire_crc(hdr, len);
+	hdr->crc = ina_wire_crc(hdr, hdr + 1, len);
 }
 
 /**

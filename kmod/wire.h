@@ -45,6 +45,17 @@ struct ina_pkt {
 };
 
 /**
+ * ina_wire_is_elements() - does it carry elements
+ * @type: enum ina_type
+ *
+ * Return: true if so.
+ */
+static inline bool ina_wire_is_elements(u8 type)
+{
+	return type == INA_TYPE_DATA || type == INA_TYPE_RESULT;
+}
+
+/**
  * ina_wire_is_hop() - is it about the packets of a hop
  * @type: enum ina_type
  *

@@ -14,7 +14,6 @@
 #include "tx.h"
 #include "worker.h"
 
-#define INA_WORKER_BATCH	64	/* fragments between two sends */
 #define INA_WORKER_BYTES	65536	/* of elements: bottom halves have to wait */
 
 /* Take the next round: the window has room and the buffer is ours. */
@@ -101,7 +100,7 @@ static void ina_worker_push(struct ina_worker *worker,
 	u32 fragment = node->job->config.fragment;
 	u32 batch = clamp_t(u32, INA_WORKER_BYTES /
 			    (fragment * ina_node_elem(node, false)), 1,
-			    INA_WORKER_BATCH);
+			    node->tx.segs);
 	u32 frags = ina_wire_frags(length, fragment);
 	u32 frag, end;
 
@@ -113,12 +112,12 @@ static void ina_worker_push(struct ina_worker *worker,
 		end = min(frag + batch, frags);
 		if (!ina_worker_batch(worker, tag, length, frag, end))
 			break;
-		ina_tx_run(node, INA_WORKER_BATCH);
+		ina_tx_run(node, INA_TX_BUDGET);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			break;
 	}
-	ina_tx_run(node, INA_WORKER_BATCH);
+	ina_tx_run(node, INA_TX_BUDGET);
 	spin_lock_bh(&node->lock);
 	worker->pushing--;
 	spin_unlock_bh(&node->lock);

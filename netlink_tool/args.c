@@ -128,6 +128,8 @@ static int param_put(const struct param *param, const char *word, struct nlmsghd
 	case PARAM_U16:
 	case PARAM_U32:
 	case PARAM_SIZE:
+		if (param->words && words_find(param->words, word) >= 0)
+			return param_put_word(param, word, request);
 		return param_put_number(param, word, request);
 	case PARAM_S32:
 		return param_put_signed(param, word, request);

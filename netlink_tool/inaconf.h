@@ -48,6 +48,7 @@ struct words {
 #define WORDS(a)	{ .table = (a), .count = ARRAY_SIZE(a), .stride = sizeof((a)[0]) }
 
 extern const struct words dtype_words;
+extern const struct words fragment_words;
 extern const struct words on_loss_words;
 extern const struct words encap_words;
 extern const struct words state_words;
@@ -206,7 +207,7 @@ enum param_type {
  * @type: what follows
  * @attr: attribute the value goes to
  * @flags: PARAM_*
- * @words: the words of a PARAM_WORD
+ * @words: the words of a PARAM_WORD; words that may stand for the numbers from 0 on
  */
 struct param {
 	const char *keyword;

@@ -7,7 +7,7 @@
 
 static const char job_help[] =
 	"Usage: inaconf job add [id] ID capacity N [dtype int32|fp32|bf16|fixed] [exponent N]\n"
-	"                       [fragment N] [depth N] [group N] [deadline MS] [on-loss fail|degrade]\n"
+	"                       [fragment N|auto] [depth N] [group N] [deadline MS] [on-loss fail|degrade]\n"
 	"                       [encap udp|ip] [port N]\n"
 	"       inaconf job del [id] ID\n"
 	"       inaconf job show [[id] ID]\n"
@@ -15,7 +15,7 @@ static const char job_help[] =
 	"capacity   most elements of a round; k, M, G, Ki, Mi, Gi may follow\n"
 	"dtype      type of an element\n"
 	"exponent   sums of fixed are multiples of 2 to this power, -149 to 64\n"
-	"fragment   elements in a packet\n"
+	"fragment   elements in a packet; auto: what fits the path to the neighbours\n"
 	"depth      rounds in flight\n"
 	"group      packets of a hop answered together, a power of two\n"
 	"deadline   milliseconds after which an unfinished round fails\n"
@@ -28,7 +28,7 @@ static const struct param job_add_table[] = {
 	{ "capacity", PARAM_SIZE, INA_A_JOB_CAPACITY, PARAM_REQUIRED, NULL },
 	{ "dtype", PARAM_WORD, INA_A_JOB_DTYPE, 0, &dtype_words },
 	{ "exponent", PARAM_S32, INA_A_JOB_EXPONENT, 0, NULL },
-	{ "fragment", PARAM_U32, INA_A_JOB_FRAGMENT, 0, NULL },
+	{ "fragment", PARAM_U32, INA_A_JOB_FRAGMENT, 0, &fragment_words },
 	{ "depth", PARAM_U32, INA_A_JOB_DEPTH, 0, NULL },
 	{ "group", PARAM_U32, INA_A_JOB_GROUP, 0, NULL },
 	{ "deadline", PARAM_U32, INA_A_JOB_DEADLINE, 0, NULL },
@@ -54,7 +54,7 @@ static const struct field job_fields[] = {
 	{ INA_A_JOB_DTYPE, FIELD_WORD, "dtype", " dtype ", &dtype_words },
 	{ INA_A_JOB_EXPONENT, FIELD_INT, "exponent", " exponent ", NULL },
 	{ INA_A_JOB_CAPACITY, FIELD_UINT, "capacity", " capacity ", NULL },
-	{ INA_A_JOB_FRAGMENT, FIELD_UINT, "fragment", " fragment ", NULL },
+	{ INA_A_JOB_FRAGMENT, FIELD_WORD, "fragment", " fragment ", &fragment_words },
 	{ INA_A_JOB_DEPTH, FIELD_UINT, "depth", " depth ", NULL },
 	{ INA_A_JOB_GROUP, FIELD_UINT, "group", " group ", NULL },
 	{ INA_A_JOB_DEADLINE, FIELD_UINT, "deadline", " deadline ", NULL },

@@ -16,6 +16,11 @@ static const char *const dtypes[] = {
 	[INA_DTYPE_FIXED] = "fixed",
 };
 
+/* What may be said in place of a number. */
+static const char *const fragments[] = {
+	"auto",
+};
+
 static const char *const on_losses[] = {
 	[INA_ON_LOSS_FAIL] = "fail",
 	[INA_ON_LOSS_DEGRADE] = "degrade",
@@ -92,6 +97,7 @@ static const char *const events[] = {
 };
 
 const struct words dtype_words = WORDS(dtypes);
+const struct words fragment_words = WORDS(fragments);
 const struct words encap_words = WORDS(encaps);
 const struct words on_loss_words = WORDS(on_losses);
 const struct words state_words = WORDS(states);

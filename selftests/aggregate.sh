@@ -224,6 +224,12 @@ lossy()
 	return "$failed"
 }
 
+# refused_here NODE: its parent refuses it for the MTU.
+refused_here()
+{
+	conf "$1" tree show job 7 | has 'refuses: .*does not fit'
+}
+
 # never PATTERN FILE...
 never()
 {
@@ -307,6 +313,22 @@ job_add 7 capacity "$capacity" fragment 2048
 two_levels 7
 ok "fragments of 2048 in jumbo frames" sums 7 "$workers" "$capacity" "$rounds"
 ok "jumbo frames lose and refuse nothing" clean 7
+job_add 7 capacity "$capacity" fragment auto
+two_levels 7
+ok "fragments by the MTU of the path" sums 7 "$workers" "$capacity" "$rounds"
+ok "jumbo frames are filled" has ' fragment 2048 ' < <(conf w0 job show 7)
+job_add 7 capacity 3000 fragment auto
+monitor a1 narrow
+on w3 ip link set eth0 mtu 1500
+two_levels 7
+start 7 w3 --elements 1 --rounds 1
+ok "a child on a narrow path is refused by name" \
+	wait_for 10 grep -q "refuses child.*$(addr w3): .*does not fit" "$_dir/narrow"
+ok "and is told why" wait_for 10 refused_here w3
+kill "${started[@]}"
+wait "${started[@]}"
+started=()
+on w3 ip link set eth0 mtu 9000
 job_add 7 capacity 5000 fragment 2048 encap ip
 two_levels 7
 ok "fragments of 2048 directly in IP" sums 7 "$workers" 5000 "$rounds"

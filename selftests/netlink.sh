@@ -150,9 +150,9 @@ for capacity in 0 2147483648 4294967295; do
 done
 ok "a job without a capacity is refused" \
 	refused ERANGE "Capacity is out of range: use 1 to 2147483647 elements" - job-add id=9
-for fragment in 0 2049 4294967295; do
+for fragment in 2049 4294967295; do
 	ok "fragment $fragment is refused" \
-		refused ERANGE "Fragment is out of range: use 1 to 2048 elements" - \
+		refused ERANGE "Fragment is out of range: use 1 to 2048 elements, or 0 for what fits the path" - \
 		job-add id=9 capacity=10 fragment=$fragment
 done
 ok "too many fragments are refused" refused ERANGE \
@@ -311,6 +311,37 @@ ip link set d0 mtu 9000
 ok "it fits a larger MTU" nlclient tree-set job=10 parent=10.9.1.1
 ip link set d0 mtu 1500
 nlclient job-del id=10 >/dev/null
+
+# auto_is ELEMENTS: what the job has.
+auto_is()
+{
+	nlclient job-get id=10 | has "^fragment=$1\$"
+}
+
+ip link add d1 up type dummy
+ip addr add 10.8.0.1/16 dev d1
+for size in 9000=2048 1500=256 1280=256 600=64; do
+	ip link set d1 mtu "${size%=*}"
+	nlclient job-add id=10 capacity=4000 fragment=0 >/dev/null
+	ok "elements of a packet: open" auto_is 0
+	ok "a tree that is refused leaves it open" refused EHOSTUNREACH \
+		"No route to a peer: check addresses and routes" - \
+		tree-set job=10 parent=10.8.0.2 child=192.0.2.1
+	ok "at least it shows none" auto_is 0
+	nlclient tree-set job=10 parent=10.8.0.2 >/dev/null
+	ok "a path of MTU ${size%=*} takes ${size#*=}" auto_is "${size#*=}"
+	nlclient job-del id=10 >/dev/null
+done
+nlclient job-add id=10 capacity=16777217 fragment=0 >/dev/null
+ip link set d1 mtu 96
+ok "too many fragments for a narrow path are refused" refused ERANGE \
+	"A round would have more than 16777216 fragments: use larger fragments" - \
+	tree-set job=10 parent=10.8.0.2
+ip link set d1 mtu 95
+ok "a path for no element is refused" refused EMSGSIZE "The path MTU has no room for an element" - \
+	tree-set job=10 parent=10.8.0.2
+nlclient job-del id=10 >/dev/null
+ip link del d1
 
 ok "a tree is set" nlclient tree-set job=8 parent=10.9.1.1 child=10.9.1.2 child=10.9.1.3 workers=2
 answer=$(nlclient tree-get job=8)

@@ -1,0 +1,207 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Super-packets: from end to end, cut by the sender's device, joined again by the
+# receiver's, and held in a queue for longer than their node lives. How many packets came
+# in an skb tell the counters: rx_hook counts skbs, the others packets.
+#
+#   w0 .11 --+            +-- agg .2
+#   w1 .12 --+-- switch --+-- root .1      10.0.0.0/24, fd00::/64
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+
+nodes=(root agg w0 w1)
+declare -A number=([root]=1 [agg]=2 [w0]=11 [w1]=12) skbs=() taken=() control=()
+elements=$(full 50000 10000)
+rounds=$(full 6 2)
+net=10.0.0.
+
+# tree: of a new job on all nodes
+tree()
+{
+	local n
+	for n in "${nodes[@]}"; do
+		on "$n" inaconf job del 7 2>/dev/null
+		on "$n" inaconf job add 7 capacity "$elements" || return
+	done
+	on root inaconf tree set job 7 child "${net}2" &&
+		on agg inaconf tree set job 7 parent "${net}1" child "${net}11" child "${net}12" &&
+		on w0 inaconf tree set job 7 parent "${net}2" &&
+		on w1 inaconf tree set job 7 parent "${net}2"
+}
+
+# start [OPTION...]: both workers
+start()
+{
+	local i
+	started=()
+	for i in 0 1; do
+		spawn "w$i" "w$i.log" ina-perf --job 7 --rank "$i" --elements "$elements" "$@"
+		started+=($!)
+	done
+}
+
+# sums: a few rounds, every element checked
+sums()
+{
+	start --rounds "$rounds"
+	finish "${started[@]}" || { log w0.log; return 1; }
+}
+
+# came NODE: skbs since the mark; packets the job has taken: of elements, and control
+came()
+{
+	local -A now=() whole=()
+	counters "$1" 7 now
+	counters "$1" - whole
+	skbs[$1]=$((whole[rx_hook] - before[$1]))
+	taken[$1]=$((now[rx_data] + now[rx_result]))
+	control[$1]=${now[rx_control]}
+	echo "$1: ${taken[$1]} packets of elements and ${control[$1]} others in ${skbs[$1]} skbs"
+}
+
+mark()
+{
+	local n
+	local -A now
+	for n in "${nodes[@]}"; do
+		now=()
+		counters "$n" - now
+		before[$n]=${now[rx_hook]}
+	done
+}
+
+# joined FACTOR NODE...: on average, that many packets of elements came in an skb.
+joined()
+{
+	local n factor=$1
+	shift
+	for n; do
+		came "$n"
+		((taken[$n] >= (skbs[$n] - control[$n]) * factor)) || return
+	done
+}
+
+# alone NODE...: each packet came in an skb of its own.
+alone()
+{
+	local n
+	for n; do
+		came "$n"
+		((skbs[$n] >= taken[$n] + control[$n])) || return
+	done
+}
+
+# conserved: what left the workers came to the aggregator, packet by packet.
+conserved()
+{
+	local -A w0=() w1=() agg=()
+	counters w0 7 w0
+	counters w1 7 w1
+	counters agg 7 agg
+	echo "sent ${w0[tx_data]} + ${w1[tx_data]}, taken ${agg[rx_data]}, again ${agg[drop_duplicate]}"
+	((w0[tx_data] + w1[tx_data] == agg[rx_data] + agg[drop_duplicate] + agg[drop_stale] +
+		agg[drop_window]))
+}
+
+# feature NODE WORD...: of its device
+feature()
+{
+	local n=$1
+	shift
+	on "$n" ethtool -K eth0 "$@" >/dev/null
+}
+
+# held: a super-packet, at least, waits in the queue of w0.
+held()
+{
+	local bytes
+	bytes=$(tc -n "$(ns w0)" -j -s qdisc show dev eth0 | grep -o '"backlog":[0-9]*')
+	echo "$bytes"
+	((${bytes#*:} > 20000))
+}
+
+not()
+{
+	! "$@"
+}
+
+delay()
+{
+	tc -n "$(ns w0)" qdisc replace dev eth0 root netem delay "$1" limit 1000
+}
+
+# hold: what w0 sends from now on waits, while rounds run.
+hold()
+{
+	start --rounds 1M --continue-on-failure
+	wait_for 10 reached w0 7 rounds_done 1 && delay "$(_patience 8)s" && wait_for 10 held
+}
+
+declare -A before=()
+load
+switch_add 1500
+for n in "${nodes[@]}"; do
+	host_add "$n" "10.0.0.${number[$n]}/24" "fd00::${number[$n]}/64"
+	on "$n" inaconf dev add eth0
+done
+
+mark
+tree
+ok "sums of super-packets" sums
+ok "they come whole to every node" joined 8 "${nodes[@]}"
+ok "packets are counted, not super-packets" conserved
+
+# The stack makes the checksums, too, and the receiver looks at them.
+for n in "${nodes[@]}"; do
+	feature "$n" tx off tx-udp-segmentation off
+done
+for net in 10.0.0. fd00::; do
+	mark
+	tree
+	ok "sums when devices cut them: $net" sums
+	ok "each packet comes alone" alone "${nodes[@]}"
+	ok "and none is lost" conserved
+done
+net=10.0.0.
+
+# A veth joins what its peer could not have sent whole.
+for n in "${nodes[@]}"; do
+	on sw ethtool -K "p-$n" tso off >/dev/null
+	feature "$n" gro on
+done
+mark
+tree
+ok "sums when devices cut and join them" sums
+ok "packets come joined, as the socket asks for it" joined 2 root agg
+for n in "${nodes[@]}"; do
+	on sw ethtool -K "p-$n" tso on >/dev/null
+	feature "$n" gro off tx on sg on tso on tx-udp-segmentation on
+done
+
+# The bytes must stay as they are until the last one has read them.
+tree
+delay 20ms
+ok "sums when super-packets are late" sums
+ok "super-packets wait in the queue" hold
+kill -KILL "${started[0]}"
+wait "${started[0]}" 2>/dev/null
+on w0 inaconf job del 7
+ok "their worker and their node go" held
+kill -INT "${started[1]}"
+wait "${started[1]}"
+ok "they leave without them" wait_for 10 not held
+delay 10ms
+tree
+ok "sums of a new node" sums
+
+ok "super-packets wait again" hold
+kill -KILL "${started[@]}"
+wait "${started[@]}" 2>/dev/null
+for n in "${nodes[@]}"; do
+	on "$n" inaconf job del 7
+	on "$n" inaconf dev del eth0
+done
+ok "the module goes" wait_for 10 unload
+ok "and they still wait" held
+tc -n "$(ns w0)" qdisc del dev eth0 root
+done_testing
