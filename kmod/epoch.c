@@ -4,6 +4,7 @@
  * when it changes. Final rounds are only distributed, failed ones stay failed,
  * all others are summed again. All functions run under the node's lock.
  */
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 
 #include "epoch.h"
@@ -121,6 +122,9 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 	if (mine && (entry->complete || ina_round_is_kept(node, &entry->tag) ||
 		     (seamless && entry->tag.era == node->era - 1))) {
 		WRITE_ONCE(entry->kept, (u64)entry->tag.era << 32 | (u32)round);
+		/* There is time again to acknowledge it. */
+		if (entry->complete)
+			entry->started = jiffies;
 		return;
 	}
 	entry->again |= mine;
@@ -267,6 +271,7 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	ina_ranks_set(&node->ranks, e->ranks, e->nranks);
 	WRITE_ONCE(node->expected, ina_epoch_expected(node));
 	node->open = true;
+	node->changed = false;
 	reason = node->closed.reason;
 	node->regain = reason == INA_REASON_EXCLUDED;
 	node->closed = (struct ina_blame){};
@@ -373,10 +378,8 @@ void ina_epoch_open_try(struct ina_node *node)
 
 	lockdep_assert_held(&node->lock);
 	if (!node->root || node->open || !node->subtree ||
-	    !ina_epoch_settled(node, &e, e.base) ||
-	    (node->held && ina_round_lowest(node) <= node->base))
+	    !ina_epoch_settled(node, &e, e.base) || node->held)
 		return;
-	node->held = false;
 	/* A root that restarts should not repeat its former numbers. */
 	if (!node->epoch)
 		e.number = max_t(u32, ktime_get_real_seconds(), e.number);

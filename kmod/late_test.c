@@ -271,6 +271,27 @@ static void held__closes(struct kunit *test)
 	spin_unlock_bh(&node->lock);
 }
 
+/* Another epoch of the same window: there is time again. */
+static void held__again(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_FAIL);
+	struct ina_join_hdr join = ina_test_join_hdr(node, 100, 2, 3, 1);
+	u64 round;
+
+	for (round = 0; round < INA_TEST_DEPTH; round++) {
+		late_test_round(node, round, 0);
+		late_test_round(node, round, 1);
+	}
+	late_test_tick(node, 100);
+	KUNIT_ASSERT_FALSE(test, node->open);
+	ina_test_join(node, 0, &join);
+	KUNIT_ASSERT_TRUE(test, node->open);
+	ina_late_tick(node);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	late_test_tick(node, 100);
+	KUNIT_EXPECT_FALSE(test, node->open);
+}
+
 static void ranks__twice(struct kunit *test)
 {
 	struct ina_node *node = ina_test_node_create(test, test->priv, true, 2);
@@ -311,6 +332,7 @@ static struct kunit_case late_test_cases[] = {
 	KUNIT_CASE(degrade__follows_order),
 	KUNIT_CASE(degrade__left),
 	KUNIT_CASE(held__closes),
+	KUNIT_CASE(held__again),
 	KUNIT_CASE(ranks__twice),
 	{}
 };

@@ -159,6 +159,7 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 		blame = ina_fail_left(node, blame);
 	ina_epoch_close(node, blame);
 	node->held = false;
+	node->changed = true;
 	/* The result would lack somebody. */
 	if (failed)
 		ina_fail_incomplete(node, blame);

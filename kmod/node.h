@@ -252,7 +252,8 @@ struct ina_tx {
  * @change: why the subtree last became incomplete
  * @closed: why the epoch is closed, told to the children
  * @left: the first worker that left since the epoch opened, at the root
- * @held: it is until somebody acknowledges the round at @base
+ * @held: it is until all acknowledge the round at @base
+ * @changed: the subtree is not the one that entered the epoch
  * @regain: rounds that are summed again in this epoch have a new deadline
  * @index: contributor index at the parent
  * @welcomed: the parent has heard @generation
@@ -324,6 +325,7 @@ struct ina_node {
 	struct ina_blame closed;
 	struct ina_blame left;
 	bool held;
+	bool changed;
 	bool regain;
 	u16 index;
 	bool welcomed;

@@ -435,13 +435,8 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	}
 }
 
-/**
- * ina_round_lowest() - lowest round somebody below still needs
- * @node: the node; its lock is held
- *
- * Return: its number, U64_MAX if nobody needs any.
- */
-u64 ina_round_lowest(const struct ina_node *node)
+/* Lowest round somebody below still needs, U64_MAX if nobody needs any. */
+static u64 ina_round_lowest(const struct ina_node *node)
 {
 	u64 lowest = U64_MAX;
 	int i;
@@ -479,10 +474,10 @@ void ina_round_advance(struct ina_node *node)
 
 	lockdep_assert_held(&node->lock);
 	/*
-	 * Between epochs somebody may be on its way to another parent who needs a
-	 * round: only what has failed is passed.
+	 * Who is not here any more may need a round, on its way to another
+	 * parent: only what has failed is passed.
 	 */
-	if (!node->open)
+	if (node->changed)
 		lowest = min(lowest, ina_round_unfailed(node));
 	if (lowest == U64_MAX || lowest <= node->acked)
 		return;
@@ -493,6 +488,7 @@ void ina_round_advance(struct ina_node *node)
 		return;
 	}
 	WRITE_ONCE(node->base, lowest);
+	node->held = false;
 	for (i = 0; i < node->nchildren; i++)
 		node->children[i].announce = true;
 	for (i = 0; i < node->nworkers; i++)

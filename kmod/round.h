@@ -37,7 +37,6 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 		     u32 frag, u32 length, const void *src);
 struct ina_round *ina_round_claim(struct ina_node *node,
 				  const struct ina_tag *tag, u32 length);
-u64 ina_round_lowest(const struct ina_node *node);
 void ina_round_advance(struct ina_node *node);
 struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round);
 bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag);

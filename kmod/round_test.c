@@ -496,6 +496,22 @@ static void advance__inner(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, node->send_ack);
 }
 
+/* The root waits for what is acknowledged though its epoch is closed. */
+static void advance__closed(struct kunit *test)
+{
+	struct ina_node *node = round_test_inner(test);
+	struct ina_join_hdr join;
+
+	ina_test_epoch(node, node->epoch, 0, 0, 0);
+	KUNIT_ASSERT_FALSE(test, node->open);
+	ina_test_ack(node, 0, node->epoch, 2);
+	KUNIT_EXPECT_EQ(test, node->acked, 2ULL);
+	join = ina_test_join_hdr(node, 100, 2, 0, 0);
+	ina_test_join(node, 0, &join);
+	ina_test_ack(node, 0, node->epoch, 3);
+	KUNIT_EXPECT_EQ(test, node->acked, 2ULL);
+}
+
 static int round_test_init(struct kunit *test)
 {
 	test->priv = ina_test_inet_create(test);
@@ -531,6 +547,7 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(fail_gone__inner),
 	KUNIT_CASE(fail_gone__root),
 	KUNIT_CASE(advance__inner),
+	KUNIT_CASE(advance__closed),
 	{}
 };
 

@@ -349,11 +349,13 @@ disturb()
 	esac
 }
 
-# next_kind: in $kind; at first each of them once
+# next_kind: in $kind; at first more of those that have not been. One may need others before
+# it: where every aggregator has one child, none can move.
 next_kind()
 {
 	local k sum=0
-	if ((${#todo[@]})); then
+	draw 2
+	if ((drawn && ${#todo[@]})); then
 		draw ${#todo[@]}
 		kind=${todo[drawn]}
 		return

@@ -128,14 +128,18 @@ told()
 	return 1
 }
 
-# all_told PATTERN RANK...
+# all_told PATTERN RANK...: within the deadline, and as much for a busy host.
 all_told()
 {
-	local pattern=$1 rank bad=0
+	local pattern=$1 start=$SECONDS rank bad=0
 	shift
 	for rank; do
 		told "$rank" "$pattern" || bad=1
 	done
+	((SECONDS - start <= 2 * deadline)) || {
+		echo "told after $((SECONDS - start)) s"
+		bad=1
+	}
 	return "$bad"
 }
 

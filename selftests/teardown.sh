@@ -126,7 +126,13 @@ before=$(counter root 7 rounds_done)
 on agg inaconf job add 7 capacity "$elements" deadline "$deadline"
 on agg inaconf tree set job 7 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12
 ok "a new aggregator in its place takes over, rounds go on" \
-	wait_for 30 at_least root 7 rounds_done $((before + 3)) || { log w0.log; log w1.log; log events; on agg inaconf tree show job 7; on root inaconf tree show job 7; }
+	wait_for 30 at_least root 7 rounds_done $((before + 3)) || {
+	log w0.log
+	log w1.log
+	log events
+	on agg inaconf tree show job 7
+	on root inaconf tree show job 7
+}
 ok "a node with attached workers does not become the root" \
 	bash -c "! ip netns exec $(ns w0) inaconf tree set job 7"
 ok "no round failed by it" test "$(counter w0 7 rounds_failed)" = "$failed"

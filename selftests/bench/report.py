@@ -84,11 +84,12 @@ def goal(runs, delay):
     for s in part(runs, 2)[1:]:
         ahead = all(median(runs, delay, l, 'ina') > median(runs, delay, l, s)
                     for l in part(runs, 1) if l > 0.01)
-        text.append(f'* ina is {"" if ahead else "NOT "}ahead of {NAMES[s]} at every loss rate'
-                    f" above 0.01 % ({'met' if ahead else 'MISSED'}).")
+        verdict = 'met' if ahead else 'MISSED'
         if use[s] < SATURATED:
-            text.append(f'* Without loss {NAMES[s]} used {use[s]:.0f} % of the links: what is missing'
-                        ' there is not for loss, and may be for the emulated CPUs.')
+            verdict = (f'no verdict: without loss {NAMES[s]} used {use[s]:.0f} % of the links,'
+                       ' the rest may be for the emulated CPUs')
+        text.append(f'* ina is {"" if ahead else "NOT "}ahead of {NAMES[s]} at every loss rate'
+                    f' above 0.01 % ({verdict}).')
     return text
 
 
