@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loads the XDP programs into the namespaces of a tree and is all its workers: their
+ * frames are made and sent by a program that BPF_PROG_RUN starts, a window at a time.
+ *
+ *   bench-xdp plain|lock FRAGMENT AGGREGATOR ROOT|- WORKER... WORKLOAD...
+ *
+ * Namespaces are named as for ip(8). The aggregator has eth1 to eth4 to the workers
+ * and eth0 to the root, all others have eth0. Without a lock everything runs on one
+ * CPU, as it must; with one, on two if there are two. A window is less than a device's
+ * ring, so no frame is ever dropped; one that is, ends the run as a failure.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "xdp.h"
+
+#define WINDOW	192	/* fragments; a ring of veth has 256 */
+
+static struct bpf_object *obj;
+static struct xdp_flow *flow;		/* the programs' own */
+static int32_t *contributions, *results;
+static uint32_t fragment, stride;
+static bool locked;
+static uint64_t first;			/* number of the workload's first fragment */
+
+/**
+ * struct worker - one of four
+ * @b: its workload
+ * @fd: the program that sends
+ * @index: its number
+ * @expected: results of each round in flight that make it complete
+ */
+struct worker {
+	struct bench b;
+	int fd;
+	uint32_t index;
+	uint64_t expected[XDP_INFLIGHT];
+};
+
+static struct worker worker[XDP_WORKERS];
+static uint8_t frame[4096];
+
+static void enter(const char *ns)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", ns);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		err(1, "namespace %s", ns);
+	close(fd);
+}
+
+static int program(const char *name, int n)
+{
+	struct bpf_program *prog;
+	char full[32];
+
+	snprintf(full, sizeof(full), n < 0 ? "%s" : "%s%d", name, n);
+	prog = bpf_object__find_program_by_name(obj, full);
+	if (!prog)
+		errx(1, "no program %s", full);
+	return bpf_program__fd(prog);
+}
+
+static struct bpf_map *map(const char *name)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+
+	if (!m)
+		errx(1, "no map %s", name);
+	return m;
+}
+
+/* @prog on @dev of this namespace for as long as we live. Return: the index of @dev. */
+static uint32_t attach_as(const char *dev, int prog, uint32_t flags)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
+	uint32_t ifindex = if_nametoindex(dev);
+
+	if (!ifindex || bpf_link_create(prog, ifindex, BPF_XDP, &opts) < 0)
+		err(1, "XDP on %s", dev);
+	return ifindex;
+}
+
+/* The same in the driver, and @dev as entry @key of a map of devices. */
+static void attach(const char *dev, int prog, const char *ports, uint32_t key)
+{
+	uint32_t ifindex = attach_as(dev, prog, XDP_FLAGS_DRV_MODE);
+
+	if (ports && bpf_map_update_elem(bpf_map__fd(map(ports)), &key, &ifindex, 0))
+		err(1, "map %s", ports);
+}
+
+static void *map_memory(const char *name, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map(name)), 0);
+
+	if (p == MAP_FAILED)
+		err(1, "mmap of %s", name);
+	return p;
+}
+
+struct rodata {
+	uint8_t locked, has_root;
+	uint32_t stride;
+};
+
+static void load(const char *self, bool has_root)
+{
+	struct rodata ro = { .locked = locked, .has_root = has_root, .stride = stride };
+	char path[4096], *dir = strdup(self);
+	size_t all = (size_t)stride * XDP_WORKERS;
+
+	snprintf(path, sizeof(path), "%s/xdp-%u.bpf.o", dirname(dir), fragment);
+	free(dir);
+	obj = bpf_object__open_file(path, NULL);
+	if (!obj)
+		err(1, "%s", path);
+	bpf_map__set_max_entries(map("agg_slots"), stride);
+	bpf_map__set_max_entries(map("root_slots"), stride);
+	bpf_map__set_max_entries(map("contributions"), all);
+	bpf_map__set_max_entries(map("results"), all);
+	if (bpf_map__set_initial_value(map(".rodata"), &ro, sizeof(ro)) || bpf_object__load(obj))
+		errx(1, "the programs were not loaded");
+	contributions = map_memory("contributions", all * fragment * sizeof(int32_t));
+	results = map_memory("results", all * fragment * sizeof(int32_t));
+	flow = map_memory(".bss", sizeof(*flow) * XDP_WORKERS);
+}
+
+static void build(const char *agg, const char *root, char **names)
+{
+	char dev[8];
+	int i;
+
+	enter(agg);
+	for (i = 0; i < XDP_WORKERS; i++) {
+		snprintf(dev, sizeof(dev), "eth%d", i + 1);
+		attach(dev, program("xdp_agg", -1), "children", i);
+	}
+	if (root) {
+		attach("eth0", program("xdp_down", -1), "parent", 0);
+		enter(root);
+		attach("eth0", program("xdp_root", -1), NULL, 0);
+	}
+	for (i = 0; i < XDP_WORKERS; i++) {
+		enter(names[i]);
+		attach("eth0", program("xdp_result", i), "workers", i);
+		worker[i].index = i;
+		worker[i].fd = program("xdp_send", i);
+		/*
+		 * The kernel takes a program into its dispatcher when it is attached, else
+		 * each time that it is run, which waits for all CPUs.
+		 */
+		attach_as("lo", worker[i].fd, XDP_FLAGS_SKB_MODE);
+	}
+}
+
+/* The headers that the programs look at; they come from no stack and go to none. */
+static void frame_init(void)
+{
+	frame[12] = 0x08; /* IPv4 */
+	frame[14 + 9] = IPPROTO_UDP;
+	frame[14 + 20 + 2] = XDP_PORT >> 8;
+	frame[14 + 20 + 3] = XDP_PORT & 0xff;
+}
+
+static void worker_send(const struct worker *w, uint32_t count)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts,
+		    .data_in = frame,
+		    .data_size_in = XDP_HEADERS + sizeof(struct xagg_head) + fragment * sizeof(int32_t),
+		    .repeat = count,
+		    .batch_size = count < 64 ? count : 64,
+		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
+
+	while (bpf_prog_test_run_opts(w->fd, &opts))
+		if (errno != EINTR)
+			err(1, "BPF_PROG_RUN");
+}
+
+static uint64_t got(const struct worker *w)
+{
+	uint64_t i, sum = 0;
+
+	for (i = 0; i < XDP_INFLIGHT; i++)
+		sum += *(volatile __u64 *)&flow[w->index].got[i];
+	return sum;
+}
+
+/* The array of round @round of a worker in a map. */
+static int32_t *array(int32_t *map, const struct worker *w, uint64_t round)
+{
+	size_t slot = round % w->b.inflight * flow[w->index].per_round;
+
+	return map + ((size_t)w->index * stride + slot) * fragment;
+}
+
+static bool worker_take(struct worker *w)
+{
+	struct bench *b = &w->b;
+	uint64_t slot = b->done % b->inflight;
+	bool taken = false;
+
+	while (b->done < b->next &&
+	       *(volatile __u64 *)&flow[w->index].got[slot] == w->expected[slot]) {
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		bench_take(b, array(results, w, b->done));
+		slot = b->done % b->inflight;
+		taken = true;
+	}
+	return taken;
+}
+
+/* Fill, send and take as far as it goes. Return: whether it went. */
+static bool worker_step(struct worker *w)
+{
+	struct xdp_flow *f = &flow[w->index];
+	struct bench *b = &w->b;
+	uint64_t left, room;
+
+	while (bench_may_fill(b)) {
+		w->expected[b->next % b->inflight] += f->per_round;
+		bench_fill(b, array(contributions, w, b->next));
+	}
+	left = b->next * f->per_round - f->sent;
+	room = WINDOW - (f->sent - got(w));
+	if (left && (left <= room || room >= WINDOW / 2)) {
+		worker_send(w, left < room ? left : room);
+		return worker_take(w) || true;
+	}
+	return worker_take(w);
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "CPU %d", cpu);
+}
+
+/**
+ * struct share - the workers of a thread
+ * @cpu: where it runs
+ * @from: its first worker
+ * @to: the one behind its last
+ */
+struct share {
+	int cpu;
+	int from;
+	int to;
+};
+
+static void *share_run(void *arg)
+{
+	const struct share *s = arg;
+	uint64_t last = bench_now();
+	bool more = true, moved;
+	int i;
+
+	pin(s->cpu);
+	while (more) {
+		for (i = s->from, more = moved = false; i < s->to; i++) {
+			if (!bench_more(&worker[i].b))
+				continue;
+			more = true;
+			moved |= worker_step(&worker[i]);
+		}
+		if (moved)
+			last = bench_now();
+		else if (bench_now() - last > BENCH_TIMEOUT_MS * 1000000ull)
+			errx(1, "a frame was lost");
+		else
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void run_shares(void)
+{
+	bool two = locked && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+	struct share share[2] = { { 0, 0, two ? 2 : 4 }, { 1, 2, 4 } };
+	pthread_t thread;
+
+	if (two && pthread_create(&thread, NULL, share_run, &share[1]))
+		errx(1, "no thread");
+	share_run(&share[0]);
+	if (two)
+		pthread_join(thread, NULL);
+}
+
+static void workload(const char *word)
+{
+	struct bench *b = NULL;
+	uint32_t per_round;
+	int i;
+
+	for (i = 0; i < XDP_WORKERS; i++) {
+		b = &worker[i].b;
+		bench_init(b, i, XDP_WORKERS, word);
+		per_round = (b->elements + fragment - 1) / fragment;
+		flow[i] = (struct xdp_flow) { .first = first, .per_round = per_round,
+					      .inflight = b->inflight };
+		memset(worker[i].expected, 0, sizeof(worker[i].expected));
+	}
+	run_shares();
+	first += (b->warm + b->rounds) * per_round;
+	for (i = 0; i < XDP_WORKERS; i++) {
+		bench_report(&worker[i].b);
+		bench_free(&worker[i].b);
+	}
+}
+
+/* Fragments that the largest workload has in flight. */
+static uint32_t largest(char **words, int n)
+{
+	uint32_t most = 0, now;
+	struct bench b;
+
+	while (n--) {
+		bench_init(&b, 0, XDP_WORKERS, words[n]);
+		now = (b.elements + fragment - 1) / fragment * b.inflight;
+		most = now > most ? now : most;
+		bench_free(&b);
+	}
+	return most;
+}
+
+int main(int argc, char **argv)
+{
+	char **words = argv + 5 + XDP_WORKERS;
+	int i, n = argc - 5 - XDP_WORKERS;
+
+	if (n < 1 || (strcmp(argv[1], "plain") && strcmp(argv[1], "lock")))
+		errx(2, "usage: bench-xdp plain|lock FRAGMENT AGGREGATOR ROOT|- W1 W2 W3 W4 WORKLOAD...");
+	locked = !strcmp(argv[1], "lock");
+	fragment = bench_number(argv[2], 8, 768);
+	stride = largest(words, n);
+	frame_init();
+	first = 1; /* a new slot has number 0 */
+	load(argv[0], strcmp(argv[4], "-"));
+	build(argv[3], strcmp(argv[4], "-") ? argv[4] : NULL, argv + 5);
+	for (i = 0; i < n; i++)
+		workload(words[i]);
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the XDP programs and their loader share. ELEMENTS of a packet is fixed when it is built. */
+#ifndef BENCH_XDP_H
+#define BENCH_XDP_H
+
+#define XDP_WORKERS	4
+#define XDP_PORT	4257
+#define XDP_INFLIGHT	8
+#define XDP_HEADERS	(14 + 20 + 8)
+
+/**
+ * struct xagg_head - of a gradient packet, behind the UDP header
+ * @id: one bit, of the child it comes from
+ * @idx: slot of the fragment
+ * @seq: number of the fragment over all rounds: tells a slot's epochs apart
+ */
+struct xagg_head {
+	__u32 id;
+	__u32 idx;
+	__u64 seq;
+};
+
+/**
+ * struct xdp_flow - a worker
+ * @sent: fragments sent, by the worker's program
+ * @got: results received for each round in flight, since the start
+ * @first: number of the workload's first fragment
+ * @per_round: fragments of a round
+ * @inflight: rounds
+ *
+ * Nothing of one worker shares a cache line with another's.
+ */
+struct xdp_flow {
+	__u64 sent;
+	__u64 first;
+	__u64 per_round;
+	__u64 inflight;
+	__u64 pad[4];
+	__u64 got[XDP_INFLIGHT];
+} __attribute__((aligned(64)));
+
+#endif /* BENCH_XDP_H */
