@@ -11,7 +11,7 @@
 #
 # Needs build/peers. Where there is no module (INA_KO is empty) ina is left out, so the
 # peers can be run on any machine. A line `run REGIME MODE SYSTEM REPEAT FRAME {...}` per
-# worker and workload is what peers.py reads. Variables of the same name choose:
+# worker and workload is what peers.py reads. BENCH_SYSTEMS and so on choose less.
 # options: limit=5000
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/../lib.sh"
@@ -200,8 +200,9 @@ run_xdplock()
 
 run_mpi()
 {
+	mkdir -p "$_dir/w1"
 	# shellcheck disable=SC2046 # words
-	BENCH_NS=$(ns '') spawn w1 out-0 mpirun --allow-run-as-root --bind-to none \
+	BENCH_NS=$(ns '') BENCH_TMP=$_dir TMPDIR=$_dir/w1 spawn w1 out-0 mpirun --allow-run-as-root --bind-to none \
 		-H 10.0.0.11,10.0.0.12,10.0.0.13,10.0.0.14 --mca plm_rsh_agent \
 		"$(dirname "$0")/peers/mpi-agent.sh" --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 1 \
 		--mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 \
@@ -272,6 +273,7 @@ setup()
 [[ ${INA_KO:-} ]] || systems=("${systems[@]/#ina/}")
 ok "the links are there" setup || done_testing
 echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
+echo "machine $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
 echo "scale $scale"
 for regime in "${regimes[@]}"; do
 	ok "regime $regime" regime_set || done_testing

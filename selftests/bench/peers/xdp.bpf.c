@@ -5,7 +5,7 @@
  *
  * As published an epoch ends with a reset of all slots. Here the first packet of an
  * epoch stores instead of adding, and the last one takes the sum along instead of
- * storing it: less work than published. @locked adds the spin lock without which two
+ * storing it: less work than published. @choice.locked adds the spin lock without which two
  * CPUs lose updates.
  */
 #include <linux/bpf.h>
@@ -19,11 +19,8 @@
 
 #include "xdp.h"
 
-const volatile bool locked;	/* slots are */
-const volatile bool has_root;	/* above the aggregator */
-const volatile __u32 stride;	/* fragments of a worker in the maps */
-
-struct xdp_flow flow[XDP_WORKERS];
+const volatile struct xdp_choice choice;
+struct xdp_state state;
 
 struct grad {
 	__u32 v[ELEMENTS];
@@ -122,12 +119,23 @@ static __always_inline bool aggregate(struct slot *agg, struct xagg_head *head, 
 	return false;
 }
 
+static __always_inline bool aggregate_of(struct slot *agg, struct xagg_head *head)
+{
+	bool complete;
+
+	if (!choice.locked)
+		return aggregate(agg, head, XDP_WORKERS);
+	bpf_spin_lock(&agg->lock);
+	complete = aggregate(agg, head, XDP_WORKERS);
+	bpf_spin_unlock(&agg->lock);
+	return complete;
+}
+
 SEC("xdp.frags")
 int xdp_agg(struct xdp_md *ctx)
 {
 	struct xagg_head *head = head_of(ctx);
 	struct slot *agg;
-	bool complete;
 	__u32 idx;
 
 	if (!head)
@@ -136,19 +144,39 @@ int xdp_agg(struct xdp_md *ctx)
 	agg = bpf_map_lookup_elem(&agg_slots, &idx);
 	if (!agg)
 		return XDP_DROP;
-	if (locked) {
-		bpf_spin_lock(&agg->lock);
-		complete = aggregate(agg, head, XDP_WORKERS);
-		bpf_spin_unlock(&agg->lock);
-	} else {
-		complete = aggregate(agg, head, XDP_WORKERS);
-	}
-	if (!complete)
+	if (!aggregate_of(agg, head))
 		return XDP_DROP;
 	head->id = 1;
-	if (has_root)
+	if (choice.has_root)
 		return bpf_redirect_map(&parent, 0, 0);
 	return bpf_redirect_map(&children, 0, BPF_F_BROADCAST);
+}
+
+/* Algorithm 1 alone, for BPF_PROG_RUN: the workers one after the other, slots as its state says. */
+SEC("xdp")
+int xdp_replay(struct xdp_md *ctx)
+{
+	struct xagg_head *head = head_of(ctx);
+	__u64 n = state.replay.packets++, pass = n >> state.replay.bits;
+	struct slot *agg;
+	__u32 idx;
+
+	if (!head)
+		return XDP_PASS;
+	idx = n * state.replay.step & ((1 << state.replay.bits) - 1);
+	head->id = 1 << pass % XDP_WORKERS;
+	head->seq = pass / XDP_WORKERS + 1;
+	agg = bpf_map_lookup_elem(&agg_slots, &idx);
+	if (!agg)
+		return XDP_DROP;
+	return aggregate_of(agg, head) ? XDP_TX : XDP_DROP;
+}
+
+/* What BPF_PROG_RUN takes itself. */
+SEC("xdp")
+int xdp_nothing(struct xdp_md *ctx)
+{
+	return XDP_DROP;
 }
 
 /* The root has one child: its sum is the result. */
@@ -180,13 +208,13 @@ int xdp_down(struct xdp_md *ctx)
 static __always_inline int result(struct xdp_md *ctx, __u32 worker)
 {
 	struct xagg_head *head = head_of(ctx);
-	struct xdp_flow *f = &flow[worker];
+	struct xdp_flow *f = &state.flow[worker];
 	struct grad *to;
 	__u32 key;
 
 	if (!head)
 		return XDP_PASS;
-	key = worker * stride + head->idx;
+	key = worker * choice.stride + head->idx;
 	to = bpf_map_lookup_elem(&results, &key);
 	if (!to || !f->per_round || !f->inflight)
 		return XDP_DROP;
@@ -201,14 +229,14 @@ static __always_inline int send(struct xdp_md *ctx, __u32 worker)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct xagg_head *head = data + XDP_HEADERS;
-	struct xdp_flow *f = &flow[worker];
+	struct xdp_flow *f = &state.flow[worker];
 	struct grad *from;
 	__u32 key, idx;
 
 	if (data + SIZE > end || !f->per_round || !f->inflight)
 		return XDP_ABORTED;
 	idx = f->sent % (f->per_round * f->inflight);
-	key = worker * stride + idx;
+	key = worker * choice.stride + idx;
 	from = bpf_map_lookup_elem(&contributions, &key);
 	if (!from)
 		return XDP_ABORTED;

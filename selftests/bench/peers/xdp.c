@@ -118,14 +118,9 @@ static void *map_memory(const char *name, size_t size)
 	return p;
 }
 
-struct rodata {
-	uint8_t locked, has_root;
-	uint32_t stride;
-};
-
 static void load(const char *self, bool has_root)
 {
-	struct rodata ro = { .locked = locked, .has_root = has_root, .stride = stride };
+	struct xdp_choice choice = { .locked = locked, .has_root = has_root, .stride = stride };
 	char path[4096], *dir = strdup(self);
 	size_t all = (size_t)stride * XDP_WORKERS;
 
@@ -138,11 +133,11 @@ static void load(const char *self, bool has_root)
 	bpf_map__set_max_entries(map("root_slots"), stride);
 	bpf_map__set_max_entries(map("contributions"), all);
 	bpf_map__set_max_entries(map("results"), all);
-	if (bpf_map__set_initial_value(map(".rodata"), &ro, sizeof(ro)) || bpf_object__load(obj))
+	if (bpf_map__set_initial_value(map(".rodata"), &choice, sizeof(choice)) || bpf_object__load(obj))
 		errx(1, "the programs were not loaded");
 	contributions = map_memory("contributions", all * fragment * sizeof(int32_t));
 	results = map_memory("results", all * fragment * sizeof(int32_t));
-	flow = map_memory(".bss", sizeof(*flow) * XDP_WORKERS);
+	flow = ((struct xdp_state *)map_memory(".bss", sizeof(struct xdp_state)))->flow;
 }
 
 static void build(const char *agg, const char *root, char **names)

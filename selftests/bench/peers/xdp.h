@@ -39,4 +39,38 @@ struct xdp_flow {
 	__u64 got[XDP_INFLIGHT];
 } __attribute__((aligned(64)));
 
+/**
+ * struct xdp_replay - which slots packets go to
+ * @packets: how many have come
+ * @bits: there are 1 << @bits slots in use
+ * @step: from one to the next; odd
+ */
+struct xdp_replay {
+	__u64 packets;
+	__u32 bits;
+	__u32 step;
+} __attribute__((aligned(64)));
+
+/**
+ * struct xdp_choice - written before the programs are loaded
+ * @locked: slots are
+ * @has_root: the aggregator has a parent
+ * @stride: fragments of a worker in the maps
+ */
+struct xdp_choice {
+	__u8 locked;
+	__u8 has_root;
+	__u32 stride;
+};
+
+/**
+ * struct xdp_state - shared with the programs that run
+ * @flow: of each worker
+ * @replay: of the program that is measured alone
+ */
+struct xdp_state {
+	struct xdp_flow flow[XDP_WORKERS];
+	struct xdp_replay replay;
+};
+
 #endif /* BENCH_XDP_H */
