@@ -194,12 +194,12 @@ def plot(result, path):
             *data_block('gbit', result, 'gbit'), *data_block('cpu', result, 'cpu'),
             'set style data histograms\nset style histogram errorbars gap 2 lw 1',
             'set style fill solid 0.9 noborder\nset yrange [0:*]\nset grid ytics lc "#dddddd"',
-            'set errorbars linecolor "#444444"\nset multiplot layout 1,2']
+            'set errorbars linecolor "#444444"\nset key outside bottom center horizontal\nset multiplot layout 1,2']
     for name, title in (('gbit', 'Gbit/s taken in (more is better)'),
                         ('cpu', 'CPU seconds per GB (less is better)')):
         bars = ', '.join(f'${name} using {3 * i + 2}:{3 * i + 3}:{3 * i + 4}:xtic(1) lc "{COLORS[s]}" '
                          f'title "{NAMES[s]}"' for i, s in enumerate(systems))
-        text += [f'set title "{title}"', 'set key top left' if name == 'gbit' else 'unset key', 'plot ' + bars]
+        text += [f'set title "{title}"', 'plot ' + bars]
     subprocess.run(['gnuplot'], input='\n'.join([*text, 'unset multiplot', '']), text=True, check=True)
 
 

@@ -61,8 +61,8 @@ end_set()
 	S) offload=on segments=65535 ;;
 	J) mtu=9000 ;;
 	esac
-	on "$1" ethtool -K "$2" gso $offload tso $offload tx-udp-segmentation $offload gro off \
-		>/dev/null && on "$1" ip link set "$2" mtu $mtu gso_max_segs $segments
+	on "$1" ethtool -K "$2" gso "$offload" tso "$offload" tx-udp-segmentation "$offload" gro off \
+		>/dev/null && on "$1" ip link set "$2" mtu "$mtu" gso_max_segs "$segments"
 }
 
 # Super-packets, single frames of 1500 bytes, single jumbo frames.
@@ -168,7 +168,7 @@ run_udp()
 	rc=$?
 	kill "${pids[@]}" || return
 	wait "${pids[@]}" 2>/dev/null
-	return $rc
+	return "$rc"
 }
 
 # xdp plain|lock
@@ -270,7 +270,7 @@ setup()
 	done
 }
 
-[[ ${INA_KO:-} ]] || systems=("${systems[@]/#ina/}")
+[[ ${INA_KO:-} || ${systems[0]} != ina ]] || systems=("${systems[@]:1}")
 ok "the links are there" setup || done_testing
 echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
 echo "machine $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
@@ -279,7 +279,7 @@ for regime in "${regimes[@]}"; do
 	ok "regime $regime" regime_set || done_testing
 	for ((repeat = 1; repeat <= repeats; repeat++)); do
 		for mode in "${modes[@]}"; do
-			for system in ${systems[*]}; do
+			for system in "${systems[@]}"; do
 				# They have no aggregator.
 				[[ $mode == tree || $system != mpi && $system != gloo ]] || continue
 				ok "$regime, $mode, $system, $repeat of $repeats ($SECONDS s)" measure &&

@@ -81,7 +81,7 @@ run_conf()
 		printf '%s=%q\n' INA_KO "$ko" INA_KO_KUNIT "$ko_kunit" INA_BUILD "$INA_BUILD" \
 			INA_SIZE "$size" INA_KIND "$kind"
 		for word in INA_SEED INA_CHAOS_SECONDS INA_VM ${!BENCH_*}; do
-			[[ ! ${!word:-} ]] || printf 'export %s=%q\n' $word "${!word}"
+			[[ ! ${!word:-} ]] || printf 'export %s=%q\n' "$word" "${!word}"
 		done
 		echo "tests=("
 		for test in "${tests[@]}"; do

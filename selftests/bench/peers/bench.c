@@ -113,13 +113,15 @@ static bool is_filled(struct bench *b, const int32_t *buf)
 {
 	int i;
 
-	for (i = 0; i < BENCH_INFLIGHT_MAX && b->filled[i]; i++)
+	for (i = 0; i < BENCH_INFLIGHT_MAX; i++) {
 		if (b->filled[i] == buf)
 			return true;
-	if (i == BENCH_INFLIGHT_MAX)
-		errx(1, "more than %d buffers", i);
-	b->filled[i] = buf;
-	return false;
+		if (!b->filled[i]) {
+			b->filled[i] = buf;
+			return false;
+		}
+	}
+	errx(1, "more than %d buffers", i);
 }
 
 /* The contribution to the next round, which may be under way from now on. */
@@ -175,10 +177,11 @@ void bench_report(const struct bench *b)
 	uint64_t n = b->rounds;
 
 	qsort(b->latency, n, sizeof(*b->latency), compare);
-	printf("{\"rank\":%u,\"workers\":%u,\"elements\":%zu,\"rounds\":%llu,\"inflight\":%llu,"
-	       "\"seconds\":%.6f,\"cpu_seconds\":%.3f,\"p50_us\":%.1f,\"p99_us\":%.1f}\n",
+	printf("{\"rank\":%u,\"workers\":%u,\"elements\":%zu,\"rounds\":%llu,\"inflight\":%llu,",
 	       b->rank, b->workers, b->elements, (unsigned long long)n,
-	       (unsigned long long)b->inflight, (b->end - b->begin) / 1e9, b->busy,
+	       (unsigned long long)b->inflight);
+	printf("\"seconds\":%.6f,\"cpu_seconds\":%.3f,\"p50_us\":%.1f,\"p99_us\":%.1f}\n",
+	       (b->end - b->begin) / 1e9, b->busy,
 	       b->latency[(n - 1) / 2] / 1e3, b->latency[(n * 99 + 99) / 100 - 1] / 1e3);
 	fflush(stdout);
 }

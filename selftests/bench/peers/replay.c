@@ -50,7 +50,7 @@ static struct bpf_object *load(const char *self, bool locked)
 	struct bpf_object *obj;
 	struct bpf_map *map;
 
-	snprintf(path, sizeof(path), "%s/xdp-%u.bpf.o", dirname(dir), COUNT);
+	snprintf(path, sizeof(path), "%s/xdp-%d.bpf.o", dirname(dir), COUNT);
 	free(dir);
 	obj = bpf_object__open_file(path, NULL);
 	if (!obj)
@@ -105,14 +105,15 @@ static void verify(struct bpf_object *obj)
 static double least_run(struct bpf_object *obj, const char *name)
 {
 	uint8_t out[SIZE];
-	double ns, least = 0;
+	double least = 0;
 	uint32_t repeat;
 	int i;
 
 	run(obj, name, 1u << all_bits, out); /* all slots are there */
 	repeat = NS / (run(obj, name, 10000, out) + 1);
 	for (i = 0; i < REPEATS; i++) {
-		ns = run(obj, name, repeat, out);
+		double ns = run(obj, name, repeat, out);
+
 		least = !i || ns < least ? ns : least;
 	}
 	return least;
@@ -191,7 +192,8 @@ int main(int argc, char **argv)
 	slots = bench_number(argv[1], 1, 4096) << 10;
 	while (2u << all_bits <= slots)
 		all_bits++;
-	printf("%-25s %9s %9s %9s %9s\n", "ns per 256 elements", "hot", "512", "memory", "scattered");
+	printf("%-25s %9s %9s %9s %9s\n", "ns per 256 elements", "hot", "512", "memory",
+	       "scattered");
 	report_memory();
 	report_xdp(argv[0], false);
 	report_xdp(argv[0], true);

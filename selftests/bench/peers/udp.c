@@ -224,10 +224,10 @@ static void get_each(int i, void (*each)(const struct head *head, void *arg), vo
 {
 	const char *p = msg_iov[i].iov_base, *end = p + msg[i].msg_len;
 	size_t size = get_size(i);
-	const struct head *head;
 
 	for (; p < end; p += size) {
-		head = (const void *)p;
+		const struct head *head = (const void *)p;
+
 		if (end - p < (ssize_t)sizeof(*head) || head->count > fragment ||
 		    end - p < (ssize_t)(sizeof(*head) + head->count * sizeof(int32_t)))
 			errx(1, "a packet that is too short");
@@ -290,15 +290,17 @@ static void node_join(void)
 {
 	uint64_t here = 0;
 	bool answered = !has_parent;
-	const struct head *head;
 	uint32_t c;
-	int i, n;
 
 	while (!answered || here != ~0ull >> (64 - children)) {
+		int i, n;
+
 		if (!answered)
 			put_hello(&parent, index_up);
-		for (i = 0, n = get(20); i < n; i++) {
-			head = msg_iov[i].iov_base;
+		n = get(20);
+		for (i = 0; i < n; i++) {
+			const struct head *head = msg_iov[i].iov_base;
+
 			if (has_parent && from[i].sin_addr.s_addr == parent.sin_addr.s_addr) {
 				answered = true;
 			} else if (head->child < children) {
@@ -313,7 +315,7 @@ static void node_join(void)
 
 static void node(void)
 {
-	int i, n;
+	int i;
 
 	slots = aligned_alloc(64, (char *)slot_of(SLOTS - 1) - slots + segment + 128);
 	if (!slots)
@@ -323,7 +325,8 @@ static void node(void)
 	socket_open(true);
 	node_join();
 	for (;;) {
-		n = get(-1);
+		int n = get(-1);
+
 		for (i = 0; i < n; i++)
 			node_packet(i);
 		if (n < MESSAGES)

@@ -13,7 +13,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <linux/if_link.h>
@@ -133,7 +132,8 @@ static void load(const char *self, bool has_root)
 	bpf_map__set_max_entries(map("root_slots"), stride);
 	bpf_map__set_max_entries(map("contributions"), all);
 	bpf_map__set_max_entries(map("results"), all);
-	if (bpf_map__set_initial_value(map(".rodata"), &choice, sizeof(choice)) || bpf_object__load(obj))
+	if (bpf_map__set_initial_value(map(".rodata"), &choice, sizeof(choice)) ||
+	    bpf_object__load(obj))
 		errx(1, "the programs were not loaded");
 	contributions = map_memory("contributions", all * fragment * sizeof(int32_t));
 	results = map_memory("results", all * fragment * sizeof(int32_t));
@@ -179,16 +179,16 @@ static void frame_init(void)
 
 static void worker_send(const struct worker *w, uint32_t count)
 {
+	uint32_t size = XDP_HEADERS + sizeof(struct xagg_head) + fragment * sizeof(int32_t);
 	LIBBPF_OPTS(bpf_test_run_opts, opts,
 		    .data_in = frame,
-		    .data_size_in = XDP_HEADERS + sizeof(struct xagg_head) + fragment * sizeof(int32_t),
+		    .data_size_in = size,
 		    .repeat = count,
 		    .batch_size = count < 64 ? count : 64,
 		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
 
-	while (bpf_prog_test_run_opts(w->fd, &opts))
-		if (errno != EINTR)
-			err(1, "BPF_PROG_RUN");
+	if (bpf_prog_test_run_opts(w->fd, &opts))
+		err(1, "BPF_PROG_RUN");
 }
 
 static uint64_t got(const struct worker *w)
@@ -329,10 +329,12 @@ static void workload(const char *word)
 /* Fragments that the largest workload has in flight. */
 static uint32_t largest(char **words, int n)
 {
-	uint32_t most = 0, now;
+	uint32_t most = 0;
 	struct bench b;
 
 	while (n--) {
+		uint32_t now;
+
 		bench_init(&b, 0, XDP_WORKERS, words[n]);
 		now = (b.elements + fragment - 1) / fragment * b.inflight;
 		most = now > most ? now : most;
@@ -347,7 +349,7 @@ int main(int argc, char **argv)
 	int i, n = argc - 5 - XDP_WORKERS;
 
 	if (n < 1 || (strcmp(argv[1], "plain") && strcmp(argv[1], "lock")))
-		errx(2, "usage: bench-xdp plain|lock FRAGMENT AGGREGATOR ROOT|- W1 W2 W3 W4 WORKLOAD...");
+		errx(2, "usage: bench-xdp plain|lock FRAGMENT AGG ROOT|- W1 W2 W3 W4 WORKLOAD...");
 	locked = !strcmp(argv[1], "lock");
 	fragment = bench_number(argv[2], 8, 768);
 	stride = largest(words, n);
