@@ -13,14 +13,15 @@ import subprocess
 import sys
 
 NAMES = {'ina': 'ina', 'udp': 'UDP sockets', 'tcp': 'TCP sockets', 'xdp': 'XDP, one CPU',
-         'xdplock': 'XDP, locked', 'mpi': 'Open MPI', 'gloo': 'Gloo'}
+         'xdplock': 'XDP, locked', 'xdpframes': 'XDP throughout', 'mpi': 'Open MPI', 'gloo': 'Gloo'}
 COLORS = {'ina': '#0b62a4', 'udp': '#5f7f2f', 'tcp': '#c8501e', 'xdp': '#7a4ea3',
-          'xdplock': '#b08fd0', 'mpi': '#8a6d3b', 'gloo': '#999999'}
+          'xdplock': '#b08fd0', 'xdpframes': '#d9c7ea', 'mpi': '#8a6d3b', 'gloo': '#999999'}
 REGIMES = {'S': 'super-packets', 'W': 'single frames of 1500 bytes', 'J': 'single frames of 9000 bytes'}
 MODES = {'tree': 'through the aggregator and the root', 'hop': 'the aggregator is the root'}
 PING = 8  # elements of the rounds that measure latency
 GOALS = [('S', 'udp', 1.25), ('S', 'xdp', 2.5), ('S', 'tcp', 1.5), ('J', 'xdp', 2), ('J', 'tcp', 1.5),
-         ('W', 'tcp', 1), ('W', 'udp', 1), ('W', 'xdp', None)]
+         ('W', 'tcp', 1), ('W', 'udp', 1), ('W', 'xdp', None),
+         ('S', 'xdpframes', None), ('W', 'xdpframes', None), ('J', 'xdpframes', None)]
 
 
 def read(path):
@@ -125,9 +126,9 @@ def frames(result, regime):
 
 
 def ratio(result, regime, system, figure, elements):
-    """ina to the system; of the two XDP peers, to the faster."""
+    """ina to the system; of XDP with and without a lock, to the faster."""
     ina = result.get((regime, 'tree', 'ina', elements))
-    peers = [s for s in part(result, 2) if s.startswith(system)]
+    peers = ('xdp', 'xdplock') if system == 'xdp' else (system,)
     got = [result[regime, 'tree', s, elements][figure][0] for s in peers
            if (regime, 'tree', s, elements) in result]
     return ina[figure][0] / max(got) if ina and got and max(got) else None

@@ -17,7 +17,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 : "${INA_BUILD:=$(cd "$(dirname "$0")/../.." && pwd)/build}"
-read -ra systems <<<"${BENCH_SYSTEMS:-ina tcp udp xdp xdplock mpi gloo}"
+read -ra systems <<<"${BENCH_SYSTEMS:-ina tcp udp xdp xdplock xdpframes mpi gloo}"
 read -ra regimes <<<"${BENCH_REGIMES:-S W J}"
 read -ra modes <<<"${BENCH_MODES:-tree hop}"
 read -ra sizes <<<"${BENCH_SIZES:-$(full "25 97 233" 25)}" # MB, of [XAgg]
@@ -171,7 +171,7 @@ run_udp()
 	return "$rc"
 }
 
-# xdp plain|lock
+# xdp plain|lock sockets|frames
 xdp()
 {
 	local root=- names=() n
@@ -180,9 +180,9 @@ xdp()
 		names+=("$(ns "$n")")
 	done
 	# shellcheck disable=SC2046 # words
-	"$peers/bench-xdp" "$1" "$(fragment xdp)" "$(ns agg)" "$root" "${names[@]}" \
+	"$peers/bench-xdp" "$1" "$2" "$(fragment xdp)" "$(ns agg)" "$root" "${names[@]}" \
 		$(workloads xdp) >"$_dir/out-0" &&
-		"$peers/bench-xdp" "$1" 8 "$(ns agg)" "$root" "${names[@]}" "8:$pings:1" \
+		"$peers/bench-xdp" "$1" "$2" 8 "$(ns agg)" "$root" "${names[@]}" "8:$pings:1" \
 			>>"$_dir/out-0" &&
 		# Without its programs the devices have all they had before.
 		regime_set
@@ -190,12 +190,17 @@ xdp()
 
 run_xdp()
 {
-	xdp plain
+	xdp plain sockets
 }
 
 run_xdplock()
 {
-	xdp lock
+	xdp lock sockets
+}
+
+run_xdpframes()
+{
+	xdp plain frames
 }
 
 run_mpi()

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads the XDP programs into the namespaces of a tree and is all its workers: their
- * frames are made and sent by a program that BPF_PROG_RUN starts, a window at a time.
+ * Loads the XDP programs into the namespaces of a tree and is all its workers, one
+ * after the other, a window at a time.
  *
- *   bench-xdp plain|lock FRAGMENT AGGREGATOR ROOT|- WORKER... WORKLOAD...
+ *   bench-xdp plain|lock sockets|frames FRAGMENT AGGREGATOR ROOT|- WORKER... WORKLOAD...
+ *
+ * Workers send from UDP sockets, as XAgg's do, in super-packets that veth takes apart;
+ * or as frames that a program makes, which BPF_PROG_RUN starts: less than any worker
+ * can do that is not in XDP itself. Results end in a mapped array.
  *
  * Namespaces are named as for ip(8). The aggregator has eth1 to eth4 to the workers
  * and eth0 to the root, all others have eth0. Without a lock everything runs on one
  * CPU, as it must; with one, on two if there are two. A window is less than a device's
  * ring, so no frame is ever dropped; one that is, ends the run as a failure.
  */
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
@@ -24,24 +29,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "xdp.h"
 
-#define WINDOW	192	/* fragments; a ring of veth has 256 */
+#define WINDOW		192	/* fragments; a ring of veth has 256 */
+#define SEGMENTS	60	/* fragments of a super-packet at most */
+#define SUPER		65000	/* and bytes */
+#define BUFFER		(4 << 20)
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT	103
+#endif
 
 static struct bpf_object *obj;
 static struct xdp_flow *flow;		/* the programs' own */
 static int32_t *contributions, *results;
 static uint32_t fragment, stride;
-static bool locked;
+static bool locked, sockets;
 static uint64_t first;			/* number of the workload's first fragment */
 
 /**
  * struct worker - one of four
  * @b: its workload
- * @fd: the program that sends
+ * @fd: the program that sends, or the socket
  * @index: its number
  * @expected: results of each round in flight that make it complete
  */
@@ -140,6 +153,21 @@ static void load(const char *self, bool has_root)
 	flow = ((struct xdp_state *)map_memory(".bss", sizeof(struct xdp_state)))->flow;
 }
 
+/* A socket in this namespace whose packets go to the aggregator as fragments. */
+static int socket_open(void)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(XDP_PORT),
+				   .sin_addr.s_addr = inet_addr("10.0.0.2") };
+	int size = sizeof(struct xagg_head) + fragment * sizeof(int32_t), buffer = BUFFER;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)) ||
+	    setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size)) ||
+	    connect(fd, (struct sockaddr *)&sin, sizeof(sin)))
+		err(1, "socket");
+	return fd;
+}
+
 static void build(const char *agg, const char *root, char **names)
 {
 	char dev[8];
@@ -159,6 +187,10 @@ static void build(const char *agg, const char *root, char **names)
 		enter(names[i]);
 		attach("eth0", program("xdp_result", i), "workers", i);
 		worker[i].index = i;
+		if (sockets) {
+			worker[i].fd = socket_open();
+			continue;
+		}
 		worker[i].fd = program("xdp_send", i);
 		/*
 		 * The kernel takes a program into its dispatcher when it is attached, else
@@ -177,7 +209,7 @@ static void frame_init(void)
 	frame[14 + 20 + 3] = XDP_PORT & 0xff;
 }
 
-static void worker_send(const struct worker *w, uint32_t count)
+static void worker_send_frames(const struct worker *w, uint32_t count)
 {
 	uint32_t size = XDP_HEADERS + sizeof(struct xagg_head) + fragment * sizeof(int32_t);
 	LIBBPF_OPTS(bpf_test_run_opts, opts,
@@ -189,6 +221,45 @@ static void worker_send(const struct worker *w, uint32_t count)
 
 	if (bpf_prog_test_run_opts(w->fd, &opts))
 		err(1, "BPF_PROG_RUN");
+}
+
+/* The next fragment, with @head; where it was found is the contribution itself. */
+static void worker_fragment(const struct worker *w, struct xagg_head *head, struct iovec *iov)
+{
+	struct xdp_flow *f = &flow[w->index];
+	size_t idx = f->sent % (f->per_round * f->inflight);
+
+	*head = (struct xagg_head) { .id = 1 << w->index, .idx = idx, .seq = f->first + f->sent };
+	iov[0] = (struct iovec) { head, sizeof(*head) };
+	iov[1] = (struct iovec) { contributions + ((size_t)w->index * stride + idx) * fragment,
+				  fragment * sizeof(int32_t) };
+	f->sent++;
+}
+
+static void worker_send_socket(const struct worker *w, uint32_t count)
+{
+	size_t size = sizeof(struct xagg_head) + fragment * sizeof(int32_t);
+	uint32_t i, n, most = SUPER / size < SEGMENTS ? SUPER / size : SEGMENTS;
+	struct xagg_head head[SEGMENTS];
+	struct iovec iov[2 * SEGMENTS];
+	struct msghdr m = { .msg_iov = iov };
+
+	for (; count; count -= n) {
+		n = count < most ? count : most;
+		for (i = 0; i < n; i++)
+			worker_fragment(w, &head[i], &iov[2 * i]);
+		m.msg_iovlen = 2 * n;
+		if (sendmsg(w->fd, &m, 0) != (ssize_t)(n * size))
+			err(1, "send");
+	}
+}
+
+static void worker_send(const struct worker *w, uint32_t count)
+{
+	if (sockets)
+		worker_send_socket(w, count);
+	else
+		worker_send_frames(w, count);
 }
 
 static uint64_t got(const struct worker *w)
@@ -345,18 +416,21 @@ static uint32_t largest(char **words, int n)
 
 int main(int argc, char **argv)
 {
-	char **words = argv + 5 + XDP_WORKERS;
-	int i, n = argc - 5 - XDP_WORKERS;
+	char **words = argv + 6 + XDP_WORKERS;
+	int i, n = argc - 6 - XDP_WORKERS;
 
-	if (n < 1 || (strcmp(argv[1], "plain") && strcmp(argv[1], "lock")))
-		errx(2, "usage: bench-xdp plain|lock FRAGMENT AGG ROOT|- W1 W2 W3 W4 WORKLOAD...");
+	if (n < 1 || (strcmp(argv[1], "plain") && strcmp(argv[1], "lock")) ||
+	    (strcmp(argv[2], "sockets") && strcmp(argv[2], "frames")))
+		errx(2, "usage: bench-xdp plain|lock sockets|frames FRAGMENT AGGREGATOR ROOT|- %s",
+		     "W1 W2 W3 W4 WORKLOAD...");
 	locked = !strcmp(argv[1], "lock");
-	fragment = bench_number(argv[2], 8, 768);
+	sockets = !strcmp(argv[2], "sockets");
+	fragment = bench_number(argv[3], 8, 768);
 	stride = largest(words, n);
 	frame_init();
 	first = 1; /* a new slot has number 0 */
-	load(argv[0], strcmp(argv[4], "-"));
-	build(argv[3], strcmp(argv[4], "-") ? argv[4] : NULL, argv + 5);
+	load(argv[0], strcmp(argv[5], "-"));
+	build(argv[4], strcmp(argv[5], "-") ? argv[5] : NULL, argv + 6);
 	for (i = 0; i < n; i++)
 		workload(words[i]);
 	return 0;
