@@ -19,7 +19,7 @@
 : "${INA_BUILD:=$(cd "$(dirname "$0")/../.." && pwd)/build}"
 read -ra systems <<<"${BENCH_SYSTEMS:-ina tcp udp xdp xdplock xdpframes mpi gloo}"
 read -ra regimes <<<"${BENCH_REGIMES:-S W J}"
-read -ra modes <<<"${BENCH_MODES:-tree hop}"
+read -ra modes <<<"${BENCH_MODES:-$(full "tree hop" tree)}"
 read -ra sizes <<<"${BENCH_SIZES:-$(full "25 97 233" 25)}" # MB, of [XAgg]
 scale=${BENCH_SCALE:-32}		# by what they are divided here
 budget=${BENCH_BUDGET:-$(full 24 8)}	# MB that a worker contributes in a workload, about
@@ -264,8 +264,9 @@ setup()
 	for i in 1 2 3 4; do
 		link "w$i" "10.0.0.1$i" "$i" || return
 	done
-	# Single frames of a whole window of all workers.
-	sysctl -qw net.core.netdev_max_backlog=20000
+	# Single frames of a whole window of all workers. It is of the whole machine.
+	trap 'sysctl -qw net.core.netdev_max_backlog='"$(sysctl -n net.core.netdev_max_backlog)"'; _cleanup' EXIT
+	sysctl -qw net.core.netdev_max_backlog=20000 || return
 	[[ ${INA_KO:-} ]] || return 0
 	for n in root "${workers[@]}"; do
 		on "$n" inaconf dev add eth0 || return

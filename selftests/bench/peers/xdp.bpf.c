@@ -205,11 +205,13 @@ int xdp_down(struct xdp_md *ctx)
 	return bpf_redirect_map(&children, 0, BPF_F_BROADCAST);
 }
 
-static __always_inline int result(struct xdp_md *ctx, __u32 worker)
+/* Into the worker's array; @ring tells it now and then, and at the end of a round. */
+static __always_inline int result(struct xdp_md *ctx, __u32 worker, void *ring)
 {
 	struct xagg_head *head = head_of(ctx);
 	struct xdp_flow *f = &state.flow[worker];
 	struct grad *to;
+	__u64 *got;
 	__u32 key;
 
 	if (!head)
@@ -220,7 +222,10 @@ static __always_inline int result(struct xdp_md *ctx, __u32 worker)
 		return XDP_DROP;
 	copy(to, head + 1);
 	/* Programs of one device do not run at once. */
-	f->got[(head->seq - f->first) / f->per_round % f->inflight % XDP_INFLIGHT]++;
+	got = &f->got[(head->seq - f->first) / f->per_round % f->inflight % XDP_INFLIGHT];
+	++*got;
+	if (++f->taken % XDP_WAKE == 0 || *got % f->per_round == 0)
+		bpf_ringbuf_output(ring, &key, sizeof(key), 0);
 	return XDP_DROP;
 }
 
@@ -248,10 +253,16 @@ static __always_inline int send(struct xdp_md *ctx, __u32 worker)
 	return bpf_redirect_map(&workers, worker, 0);
 }
 
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
 #define WORKER(n)					\
+struct ring ring##n SEC(".maps");			\
 SEC("xdp.frags") int xdp_result##n(struct xdp_md *ctx)	\
 {							\
-	return result(ctx, n);				\
+	return result(ctx, n, &ring##n);		\
 }							\
 SEC("xdp") int xdp_send##n(struct xdp_md *ctx)		\
 {							\

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads the XDP programs into the namespaces of a tree and is all its workers, one
- * after the other, a window at a time.
+ * Loads the XDP programs into the namespaces of a tree and is all its workers.
  *
  *   bench-xdp plain|lock sockets|frames FRAGMENT AGGREGATOR ROOT|- WORKER... WORKLOAD...
  *
- * Workers send from UDP sockets, as XAgg's do, in super-packets that veth takes apart;
- * or as frames that a program makes, which BPF_PROG_RUN starts: less than any worker
- * can do that is not in XDP itself. Results end in a mapped array.
+ * Workers are threads that send from UDP sockets, as XAgg's do, in super-packets that
+ * veth takes apart; or one thread for all that has frames made by a program, which
+ * BPF_PROG_RUN starts: less than any worker can do that is not in XDP itself. Results end
+ * in a mapped array.
  *
  * Namespaces are named as for ip(8). The aggregator has eth1 to eth4 to the workers
  * and eth0 to the root, all others have eth0. Without a lock everything runs on one
- * CPU, as it must; with one, on two if there are two. A window is less than a device's
+ * CPU, as it must; with one, on all. A window is less than a device's
  * ring, so no frame is ever dropped; one that is, ends the run as a failure.
  */
 #include <arpa/inet.h>
@@ -55,12 +55,14 @@ static uint64_t first;			/* number of the workload's first fragment */
  * struct worker - one of four
  * @b: its workload
  * @fd: the program that sends, or the socket
+ * @ring: tells of results
  * @index: its number
  * @expected: results of each round in flight that make it complete
  */
 struct worker {
 	struct bench b;
 	int fd;
+	struct ring_buffer *ring;
 	uint32_t index;
 	uint64_t expected[XDP_INFLIGHT];
 };
@@ -99,6 +101,27 @@ static struct bpf_map *map(const char *name)
 	if (!m)
 		errx(1, "no map %s", name);
 	return m;
+}
+
+/* That something has come is all there is to know. */
+static int ring_read(void *ctx, void *data, size_t size)
+{
+	(void)ctx;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+static struct ring_buffer *ring_open(int n)
+{
+	struct ring_buffer *ring;
+	char name[8];
+
+	snprintf(name, sizeof(name), "ring%d", n);
+	ring = ring_buffer__new(bpf_map__fd(map(name)), ring_read, NULL, NULL);
+	if (!ring)
+		err(1, "%s", name);
+	return ring;
 }
 
 /* @prog on @dev of this namespace for as long as we live. Return: the index of @dev. */
@@ -187,6 +210,7 @@ static void build(const char *agg, const char *root, char **names)
 		enter(names[i]);
 		attach("eth0", program("xdp_result", i), "workers", i);
 		worker[i].index = i;
+		worker[i].ring = ring_open(i);
 		if (sockets) {
 			worker[i].fd = socket_open();
 			continue;
@@ -262,13 +286,10 @@ static void worker_send(const struct worker *w, uint32_t count)
 		worker_send_frames(w, count);
 }
 
-static uint64_t got(const struct worker *w)
+/* What a program counts. */
+static uint64_t count_of(const __u64 *count)
 {
-	uint64_t i, sum = 0;
-
-	for (i = 0; i < XDP_INFLIGHT; i++)
-		sum += *(volatile __u64 *)&flow[w->index].got[i];
-	return sum;
+	return __atomic_load_n(count, __ATOMIC_ACQUIRE);
 }
 
 /* The array of round @round of a worker in a map. */
@@ -286,8 +307,7 @@ static bool worker_take(struct worker *w)
 	bool taken = false;
 
 	while (b->done < b->next &&
-	       *(volatile __u64 *)&flow[w->index].got[slot] == w->expected[slot]) {
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	       count_of(&flow[w->index].got[slot]) == w->expected[slot]) {
 		bench_take(b, array(results, w, b->done));
 		slot = b->done % b->inflight;
 		taken = true;
@@ -307,7 +327,7 @@ static bool worker_step(struct worker *w)
 		bench_fill(b, array(contributions, w, b->next));
 	}
 	left = b->next * f->per_round - f->sent;
-	room = WINDOW - (f->sent - got(w));
+	room = WINDOW - (f->sent - count_of(&f->taken));
 	if (left && (left <= room || room >= WINDOW / 2)) {
 		worker_send(w, left < room ? left : room);
 		return worker_take(w) || true;
@@ -337,16 +357,29 @@ struct share {
 	int to;
 };
 
+/* Nothing moves: who has a socket sleeps until told, frames need no one to wait for. */
+static void share_wait(const struct share *s, uint64_t since)
+{
+	if (bench_now() - since > BENCH_TIMEOUT_MS * 1000000ull)
+		errx(1, "a frame was lost");
+	if (!sockets)
+		sched_yield();
+	else if (ring_buffer__poll(worker[s->from].ring, BENCH_TIMEOUT_MS) < 0)
+		err(1, "ring");
+}
+
 static void *share_run(void *arg)
 {
 	const struct share *s = arg;
 	uint64_t last = bench_now();
-	bool more = true, moved;
+	bool more = true;
 	int i;
 
 	pin(s->cpu);
 	while (more) {
-		for (i = s->from, more = moved = false; i < s->to; i++) {
+		bool moved = false;
+
+		for (i = s->from, more = false; i < s->to; i++) {
 			if (!bench_more(&worker[i].b))
 				continue;
 			more = true;
@@ -354,25 +387,27 @@ static void *share_run(void *arg)
 		}
 		if (moved)
 			last = bench_now();
-		else if (bench_now() - last > BENCH_TIMEOUT_MS * 1000000ull)
-			errx(1, "a frame was lost");
-		else
-			sched_yield();
+		else if (more)
+			share_wait(s, last);
 	}
 	return NULL;
 }
 
 static void run_shares(void)
 {
-	bool two = locked && sysconf(_SC_NPROCESSORS_ONLN) > 1;
-	struct share share[2] = { { 0, 0, two ? 2 : 4 }, { 1, 2, 4 } };
-	pthread_t thread;
+	int i, cpus = locked ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+	int n = sockets ? XDP_WORKERS : cpus < 2 ? 1 : 2;
+	struct share share[XDP_WORKERS];
+	pthread_t thread[XDP_WORKERS];
 
-	if (two && pthread_create(&thread, NULL, share_run, &share[1]))
-		errx(1, "no thread");
-	share_run(&share[0]);
-	if (two)
-		pthread_join(thread, NULL);
+	for (i = 0; i < n; i++) {
+		share[i] = (struct share) { i % cpus, i * XDP_WORKERS / n,
+					    (i + 1) * XDP_WORKERS / n };
+		if (pthread_create(&thread[i], NULL, share_run, &share[i]))
+			errx(1, "no thread");
+	}
+	for (i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
 }
 
 static void workload(const char *word)

@@ -6,6 +6,7 @@
 #define XDP_WORKERS	4
 #define XDP_PORT	4257
 #define XDP_INFLIGHT	8
+#define XDP_WAKE	48	/* results after which a worker is told */
 #define XDP_HEADERS	(14 + 20 + 8)
 
 /**
@@ -23,10 +24,11 @@ struct xagg_head {
 /**
  * struct xdp_flow - a worker
  * @sent: fragments sent, by the worker's program
- * @got: results received for each round in flight, since the start
  * @first: number of the workload's first fragment
  * @per_round: fragments of a round
  * @inflight: rounds
+ * @taken: results received
+ * @got: of these, of each round in flight
  *
  * Nothing of one worker shares a cache line with another's.
  */
@@ -35,7 +37,8 @@ struct xdp_flow {
 	__u64 first;
 	__u64 per_round;
 	__u64 inflight;
-	__u64 pad[4];
+	__u64 taken;
+	__u64 pad[3];
 	__u64 got[XDP_INFLIGHT];
 } __attribute__((aligned(64)));
 
