@@ -16,7 +16,8 @@ NAMES = {'ina': 'ina', 'udp': 'UDP sockets', 'tcp': 'TCP sockets', 'xdp': 'XDP, 
          'xdplock': 'XDP, locked', 'xdpframes': 'XDP throughout', 'mpi': 'Open MPI', 'gloo': 'Gloo'}
 COLORS = {'ina': '#0b62a4', 'udp': '#5f7f2f', 'tcp': '#c8501e', 'xdp': '#7a4ea3',
           'xdplock': '#b08fd0', 'xdpframes': '#d9c7ea', 'mpi': '#8a6d3b', 'gloo': '#999999'}
-REGIMES = {'S': 'super-packets', 'W': 'single frames of 1500 bytes', 'J': 'single frames of 9000 bytes'}
+REGIMES = {'S': 'super-packets', 'W': 'single frames of 1500 bytes', 'J': 'single frames of 9000 bytes',
+           'L': 'super-packets over links with a rate'}
 MODES = {'tree': 'through the aggregator and the root', 'hop': 'the aggregator is the root'}
 PING = 8  # elements of the rounds that measure latency
 GOALS = [('S', 'udp', 1.25), ('S', 'xdp', 2.5), ('S', 'tcp', 1.5), ('J', 'xdp', 2), ('J', 'tcp', 1.5),
@@ -35,7 +36,7 @@ def read(path):
             run['frame'] = int(frame)
             key = regime, mode, system, run['elements']
             runs.setdefault(key, collections.OrderedDict()).setdefault(repeat, []).append(run)
-        elif words[:1] in (['host'], ['scale'], ['machine']):
+        elif words[:1] in (['host'], ['scale'], ['machine'], ['rate']):
             head[words[0]] = line.strip().split(maxsplit=1)[1]
     if not runs:
         sys.exit('peers.py: no runs in ' + path)
@@ -101,7 +102,7 @@ def figure_table(result, regime, figure, higher, scale):
             got = result.get((regime, mode, system, elements))
             base = result.get((regime, mode, 'ina', elements))
             row.append(cell(got[figure], base and base[figure], higher) if got else '')
-        rows.append(row)
+        rows += [row] if any(row[1:]) else []
     return table(['', *(f'{m}, {size_name(e, scale)}' for m, e in columns)], rows)
 
 
@@ -168,7 +169,8 @@ def markdown(head, result, runs, command):
             '![Gbit/s and CPU](peers.svg)', '', '## Goals', '',
             f'With the largest gradients, {MODES["tree"]}.', '', *goals(result)]
     for regime in part(result, 0):
-        text += [f'## {regime}: {REGIMES[regime]}', '', frames(result, regime), '',
+        rate = f": {head['rate']} Mbit/s" if regime == 'L' else ''
+        text += [f'## {regime}: {REGIMES[regime]}{rate}', '', frames(result, regime), '',
                  'Gbit/s that the aggregator takes in, all workers together:', '',
                  *figure_table(result, regime, 'gbit', True, scale),
                  'CPU seconds of the whole machine for a GB of that:', '',
@@ -180,7 +182,7 @@ def markdown(head, result, runs, command):
 def data_block(name, result, figure):
     """The largest gradients: a line for each regime, a column of three for each system."""
     big, lines = sizes(result)[-1], [f'${name} << EOD']
-    for regime in part(result, 0):
+    for regime in (r for r in part(result, 0) if r != 'L'):  # there all are as fast as the links
         line = [regime]
         for system in part(result, 2):
             got = result.get((regime, 'tree', system, big))

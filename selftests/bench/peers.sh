@@ -18,7 +18,7 @@
 
 : "${INA_BUILD:=$(cd "$(dirname "$0")/../.." && pwd)/build}"
 read -ra systems <<<"${BENCH_SYSTEMS:-ina tcp udp xdp xdplock xdpframes mpi gloo}"
-read -ra regimes <<<"${BENCH_REGIMES:-S W J}"
+read -ra regimes <<<"${BENCH_REGIMES:-$(full "S W J L" "S W J")}"
 read -ra modes <<<"${BENCH_MODES:-$(full "tree hop" tree)}"
 read -ra sizes <<<"${BENCH_SIZES:-$(full "25 97 233" 25)}" # MB, of [XAgg]
 scale=${BENCH_SCALE:-32}		# by what they are divided here
@@ -26,6 +26,7 @@ budget=${BENCH_BUDGET:-$(full 24 8)}	# MB that a worker contributes in a workloa
 repeats=${BENCH_REPEATS:-$(full 5 2)}
 pings=${BENCH_PINGS:-$(full 300 100)}	# rounds of 8 elements
 inflight=2
+rate=${BENCH_RATE:-50}			# Mbit/s of a link in regime L, each way
 
 workers=(w1 w2 w3 w4)
 nodes=(root agg "${workers[@]}")
@@ -58,23 +59,40 @@ end_set()
 {
 	local offload=off mtu=1500 segments=1
 	case $regime in
-	S) offload=on segments=65535 ;;
+	S | L) offload=on segments=65535 ;;
 	J) mtu=9000 ;;
 	esac
 	on "$1" ethtool -K "$2" gso "$offload" tso "$offload" tx-udp-segmentation "$offload" gro off \
 		>/dev/null && on "$1" ip link set "$2" mtu "$mtu" gso_max_segs "$segments"
 }
 
-# Super-packets, single frames of 1500 bytes, single jumbo frames.
-regime_set()
+# end_rate NODE DEVICE: a queue that is longer than what any of them has on the way
+end_rate()
+{
+	if [[ $regime == L ]]; then
+		tc -n "$(ns "$1")" qdisc replace dev "$2" root tbf rate "${rate}mbit" burst 128kb \
+			limit 32mb
+	else
+		tc -n "$(ns "$1")" qdisc replace dev "$2" root noqueue
+	fi
+}
+
+# each_end COMMAND: with the node and the device of every end of a link
+each_end()
 {
 	local n
 	for n in root "${workers[@]}"; do
-		end_set "$n" eth0 || return
+		"$1" "$n" eth0 || return
 	done
 	for n in 0 1 2 3 4; do
-		end_set agg "eth$n" || return
+		"$1" agg "eth$n" || return
 	done
+}
+
+# Super-packets, single frames of 1500 bytes, single jumbo frames, links with a rate.
+regime_set()
+{
+	each_end end_set && each_end end_rate
 }
 
 # fragment SYSTEM: elements in a packet. XDP has a page for it at most.
@@ -184,8 +202,8 @@ xdp()
 		$(workloads xdp) >"$_dir/out-0" &&
 		"$peers/bench-xdp" "$1" "$2" 8 "$(ns agg)" "$root" "${names[@]}" "8:$pings:1" \
 			>>"$_dir/out-0" &&
-		# Without its programs the devices have all they had before.
-		regime_set
+		# Without its programs the devices may have all they had before.
+		each_end end_set
 }
 
 run_xdp()
@@ -252,6 +270,12 @@ measure()
 	sed -n "s/^{\"rank\"/run $regime $mode $system $repeat $frame &/p" "$_dir"/out-?
 }
 
+# applies SYSTEM: Open MPI and Gloo have no aggregator; XDP passes qdiscs by.
+applies()
+{
+	[[ $mode == tree || $1 != mpi && $1 != gloo ]] && [[ $regime != L || $mode$1 == tree[^x]* ]]
+}
+
 setup()
 {
 	local n i
@@ -281,13 +305,13 @@ ok "the links are there" setup || done_testing
 echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
 echo "machine $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
 echo "scale $scale"
+echo "rate $rate"
 for regime in "${regimes[@]}"; do
 	ok "regime $regime" regime_set || done_testing
 	for ((repeat = 1; repeat <= repeats; repeat++)); do
 		for mode in "${modes[@]}"; do
 			for system in "${systems[@]}"; do
-				# They have no aggregator.
-				[[ $mode == tree || $system != mpi && $system != gloo ]] || continue
+				applies "$system" || continue
 				ok "$regime, $mode, $system, $repeat of $repeats ($SECONDS s)" measure &&
 					cat "$_dir/case"
 			done
