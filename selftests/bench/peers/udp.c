@@ -26,8 +26,7 @@
 #include "bench.h"
 
 #define PORT		4256
-#define WINDOW		(256u << 10)
-#define SLOTS		512	/* a power of two, and above all windows */
+#define WINDOW		(512u << 10)
 #define SUPER		65000	/* bytes of a super-packet at most */
 #define SEGMENTS	60	/* and fragments */
 #define MESSAGES	16	/* received at once */
@@ -89,6 +88,7 @@ static struct sockaddr_in child[BENCH_WORKERS_MAX];
 static uint32_t children, index_up;
 static bool has_parent;
 static char *slots;
+static uint64_t slots_count;	/* a power of two, and above a window */
 
 static struct mmsghdr msg[MESSAGES];
 static struct sockaddr_in from[MESSAGES];
@@ -240,7 +240,7 @@ static struct slot *slot_of(uint64_t seq)
 {
 	size_t size = (sizeof(struct slot) + fragment * sizeof(int32_t) + 63) / 64 * 64;
 
-	return (struct slot *)(slots + seq % SLOTS * size);
+	return (struct slot *)(slots + (seq & (slots_count - 1)) * size);
 }
 
 /* A contribution: the first one stores, the last one makes it leave. */
@@ -317,11 +317,11 @@ static void node(void)
 {
 	int i;
 
-	slots = aligned_alloc(64, (char *)slot_of(SLOTS - 1) - slots + segment + 128);
+	for (slots_count = 1; slots_count <= WINDOW / segment;)
+		slots_count *= 2;
+	slots = calloc(slots_count + 1, sizeof(struct slot) + segment + 64);
 	if (!slots)
 		errx(1, "no memory");
-	for (i = 0; i < SLOTS; i++)
-		slot_of(i)->seen = 0;
 	socket_open(true);
 	node_join();
 	for (;;) {
@@ -384,11 +384,10 @@ static void flow_result(const struct head *head, void *arg)
 /* Send what the window lets, and take what has come. */
 static void flow_move(struct flow *f)
 {
-	uint64_t window = WINDOW / segment < SLOTS / 2 ? WINDOW / segment : SLOTS / 2;
 	uint64_t end = f->b->next * f->per_round;
 	int i, n;
 
-	while (f->sent < end && f->sent - f->got < window)
+	while (f->sent < end && f->sent - f->got < WINDOW / segment)
 		flow_send(f);
 	super_send();
 	n = get(BENCH_TIMEOUT_MS);
