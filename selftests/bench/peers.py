@@ -36,7 +36,7 @@ def read(path):
             run['frame'] = int(frame)
             key = regime, mode, system, run['elements']
             runs.setdefault(key, collections.OrderedDict()).setdefault(repeat, []).append(run)
-        elif words[:1] in (['host'], ['scale'], ['machine'], ['rate']):
+        elif words[:1] in (['host'], ['scale'], ['machine'], ['rate'], ['gro']):
             head[words[0]] = line.strip().split(maxsplit=1)[1]
     if not runs:
         sys.exit('peers.py: no runs in ' + path)
@@ -164,7 +164,7 @@ def markdown(head, result, runs, command):
     text = ['# ina beside other ways to sum gradients', '',
             f"Measured with `{command}` in a VM: {head['host']}. {head.get('machine', '')}",
             f'Gradients of 25, 97 and 233 MB [XAgg], divided by {scale}. Medians of {count} repetitions, in',
-            'parentheses the lowest and the highest; ×: how many times ina is better.',
+            f"parentheses the lowest and the highest; ×: how many times ina is better. GRO is {head['gro']}.",
             'What is measured, and how: `Documentation/bench/peers.rst`.', '',
             '![Gbit/s and CPU](peers.svg)', '', '## Goals', '',
             f'With the largest gradients, {MODES["tree"]}.', '', *goals(result)]

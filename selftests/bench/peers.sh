@@ -22,11 +22,12 @@ read -ra regimes <<<"${BENCH_REGIMES:-$(full "S W J L" "S W J")}"
 read -ra modes <<<"${BENCH_MODES:-$(full "tree hop" tree)}"
 read -ra sizes <<<"${BENCH_SIZES:-$(full "25 97 233" 25)}" # MB, of [XAgg]
 scale=${BENCH_SCALE:-32}		# by what they are divided here
-budget=${BENCH_BUDGET:-$(full 24 8)}	# MB that a worker contributes in a workload, about
-repeats=${BENCH_REPEATS:-$(full 5 2)}
+budget=${BENCH_BUDGET:-$(full 10 5)}	# MB that a worker contributes in a workload, about
+repeats=${BENCH_REPEATS:-$(full 4 2)}
 pings=${BENCH_PINGS:-$(full 300 100)}	# rounds of 8 elements
 inflight=2
 rate=${BENCH_RATE:-50}			# Mbit/s of a link in regime L, each way
+gro=${BENCH_GRO:-off}			# of the receivers
 
 workers=(w1 w2 w3 w4)
 nodes=(root agg "${workers[@]}")
@@ -62,7 +63,7 @@ end_set()
 	S | L) offload=on segments=65535 ;;
 	J) mtu=9000 ;;
 	esac
-	on "$1" ethtool -K "$2" gso "$offload" tso "$offload" tx-udp-segmentation "$offload" gro off \
+	on "$1" ethtool -K "$2" gso "$offload" tso "$offload" tx-udp-segmentation "$offload" gro "$gro" \
 		>/dev/null && on "$1" ip link set "$2" mtu "$mtu" gso_max_segs "$segments"
 }
 
@@ -306,6 +307,7 @@ echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
 echo "machine $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
 echo "scale $scale"
 echo "rate $rate"
+echo "gro $gro"
 for regime in "${regimes[@]}"; do
 	ok "regime $regime" regime_set || done_testing
 	for ((repeat = 1; repeat <= repeats; repeat++)); do
