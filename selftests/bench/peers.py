@@ -164,7 +164,7 @@ def markdown(head, result, runs, command):
     text = ['# ina beside other ways to sum gradients', '',
             f"Measured with `{command}` in a VM: {head['host']}. {head.get('machine', '')}",
             f'Gradients of 25, 97 and 233 MB [XAgg], divided by {scale}. Medians of {count} repetitions, in',
-            f"parentheses the lowest and the highest; ×: how many times ina is better. GRO is {head['gro']}.",
+            f"parentheses the lowest and the highest; ×: how many times ina is better. GRO in W and J: {head['gro']}.",
             'What is measured, and how: `Documentation/bench/peers.rst`.', '',
             '![Gbit/s and CPU](peers.svg)', '', '## Goals', '',
             f'With the largest gradients, {MODES["tree"]}.', '', *goals(result)]

@@ -27,7 +27,7 @@ repeats=${BENCH_REPEATS:-$(full 4 2)}
 pings=${BENCH_PINGS:-$(full 300 100)}	# rounds of 8 elements
 inflight=2
 rate=${BENCH_RATE:-50}			# Mbit/s of a link in regime L, each way
-gro=${BENCH_GRO:-off}			# of the receivers
+gro=${BENCH_GRO:-on}			# of the receivers in regimes W and J
 
 workers=(w1 w2 w3 w4)
 nodes=(root agg "${workers[@]}")
@@ -55,16 +55,17 @@ link()
 		END
 }
 
-# end_set NODE DEVICE: as the regime wants it
+# end_set NODE DEVICE: as the regime wants it. Where the device has no segmentation, the
+# stack does it right before, so that a burst of single frames leaves.
 end_set()
 {
-	local offload=off mtu=1500 segments=1
+	local offload=off mtu=1500 merge=$gro
 	case $regime in
-	S | L) offload=on segments=65535 ;;
+	S | L) offload=on merge=off ;;
 	J) mtu=9000 ;;
 	esac
-	on "$1" ethtool -K "$2" gso "$offload" tso "$offload" tx-udp-segmentation "$offload" gro "$gro" \
-		>/dev/null && on "$1" ip link set "$2" mtu "$mtu" gso_max_segs "$segments"
+	on "$1" ethtool -K "$2" gso on tso "$offload" tx-udp-segmentation "$offload" gro "$merge" \
+		>/dev/null && on "$1" ip link set "$2" mtu "$mtu"
 }
 
 # end_rate NODE DEVICE: a queue that is longer than what any of them has on the way
