@@ -39,6 +39,10 @@ user: $(USER_PARTS:%=user-%)
 .PHONY: programs
 programs: user $(TEST_PARTS:%=user-%)
 
+.PHONY: peers
+peers: user
+	+$(MAKE) -C selftests/bench/peers O=$(B)/peers USERLIB=$(B)/userlib all
+
 user-%:
 	+$(MAKE) -C $* O=$(B)/$* PREFIX=$(PREFIX) all
 
@@ -66,10 +70,16 @@ test-cross:
 	+@$(VM)/deps.sh cross
 	+@$(VM)/cross.sh
 
+.PHONY: bench
+bench:
+	+@$(VM)/deps.sh bench
+	+@selftests/bench/bench.sh native $(if $(filter 1,$(QUICK)),quick)
+	+@selftests/bench/bench.sh peers $(if $(filter 1,$(QUICK)),quick)
+
 .PHONY: bench-loss
 bench-loss:
 	+@$(VM)/deps.sh
-	+@selftests/bench/bench.sh
+	+@selftests/bench/bench.sh loss
 
 .PHONY: check
 check:
@@ -89,7 +99,7 @@ modules_install: module
 
 .PHONY: clean
 clean:
-	rm -rf $(B)/kmod-* $(B)/userlib $(B)/netlink_tool $(B)/selftests $(B)/results $(B)/log $(B)/check
+	rm -rf $(B)/kmod-* $(B)/userlib $(B)/netlink_tool $(B)/selftests $(B)/peers $(B)/results $(B)/log $(B)/check
 
 .PHONY: distclean
 distclean:
@@ -104,6 +114,8 @@ help:
 	@echo "make chaos         ten minutes of failures at random, on the fast and the debug kernel"
 	@echo "                   SECONDS=600 for how long on each, SEED=n to repeat a run"
 	@echo "make test-cross    KUnit on the other architecture"
+	@echo "make bench         ina beside XDP, TCP, UDP, Open MPI and Gloo; writes Documentation/results/"
+	@echo "                   QUICK=1 for five minutes of it"
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML, protocol model"
 	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="

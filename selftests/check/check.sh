@@ -94,8 +94,9 @@ check_shellcheck()
 check_cppcheck()
 {
 	local -a files
-	mapfile -t files < <(check_files userlib netlink_tool selftests -- '*.c')
+	mapfile -t files < <(check_files userlib netlink_tool selftests -- '*.c' | grep -v '\.bpf\.c$')
 	cppcheck --quiet --enable=warning,style,performance,portability --inline-suppr --std=c11 \
+		-D'LIBBPF_OPTS(type, name, ...)=struct type name = { __VA_ARGS__ }' \
 		--error-exitcode=1 -I uapi -I userlib -I netlink_tool "${files[@]}"
 }
 

@@ -3,7 +3,7 @@
 # The packages the build, the tests and the checks need: installed when missing
 # and root, else the exact command is printed. Quick when nothing is missing.
 #
-#   deps.sh [check|cross]
+#   deps.sh [check|cross|bench]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -21,6 +21,8 @@ packages_list()
 	esac
 	[[ ${1:-} != check ]] || echo sparse shellcheck cppcheck spin
 	[[ ${1:-} != cross ]] || packages_cross
+	[[ ${1:-} != bench ]] ||
+		echo g++ clang llvm libbpf-dev openmpi-bin libopenmpi-dev libgloo-dev gnuplot-nox
 }
 
 packages_cross()

@@ -68,6 +68,9 @@ run_build()
 			"${mk[@]}" INA_KUNIT=1 module
 	fi
 	vm_step "build the programs" "$results/build-programs.log" "${mk[@]}" programs
+	if [[ " ${tests[*]} " == *" bench/peers "* ]]; then
+		vm_step "build the peers" "$results/build-peers.log" "${mk[@]}" peers
+	fi
 	exec 7>&-
 }
 
@@ -77,8 +80,8 @@ run_conf()
 	{
 		printf '%s=%q\n' INA_KO "$ko" INA_KO_KUNIT "$ko_kunit" INA_BUILD "$INA_BUILD" \
 			INA_SIZE "$size" INA_KIND "$kind"
-		for word in INA_SEED INA_CHAOS_SECONDS INA_VM; do
-			[[ ! ${!word:-} ]] || printf 'export %s=%q\n' $word "${!word}"
+		for word in INA_SEED INA_CHAOS_SECONDS INA_VM ${!BENCH_*}; do
+			[[ ! ${!word:-} ]] || printf 'export %s=%q\n' "$word" "${!word}"
 		done
 		echo "tests=("
 		for test in "${tests[@]}"; do
