@@ -157,48 +157,53 @@ void ina_hop_unpick(struct ina_hop *hop, u32 slot)
 	hop->cursor = slot;
 }
 
-static bool ina_hop_credit(const struct ina_hop *hop)
+static u32 ina_hop_room(const struct ina_hop *hop)
 {
-	return hop->next - ina_hop_first(hop, hop->una) < ina_hop_span(hop);
+	return ina_hop_first(hop, hop->una) + ina_hop_span(hop) - hop->next;
 }
 
 /**
- * ina_hop_has_credit() - may another packet be sent before an answer comes
+ * ina_hop_credit() - how much may be sent before an answer comes
  * @hop: the hop
  *
- * Return: true if so.
+ * Return: packets.
  */
-bool ina_hop_has_credit(struct ina_hop *hop)
+u32 ina_hop_credit(struct ina_hop *hop)
 {
-	bool ok;
+	u32 room;
 
 	spin_lock_bh(&hop->lock);
-	ok = ina_hop_credit(hop);
+	room = ina_hop_room(hop);
 	spin_unlock_bh(&hop->lock);
-	return ok;
+	return room;
 }
 
 /**
- * ina_hop_stamp() - number a packet that is about to be sent
+ * ina_hop_stamp() - number packets that are about to be sent
  * @hop: the hop
- * @epoch: epoch of the packet
- * @slot: what it holds
- * @seq: where the number goes
+ * @epoch: epoch of the packets
+ * @slots: what they hold
+ * @count: how many
+ * @seq: where the number of the first goes
  *
- * Return: false if the epoch is over or there is no credit.
+ * Return: false if the epoch is over or there is not credit for all.
  */
-bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq)
+bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, const u32 *slots, u32 count,
+		   u32 *seq)
 {
+	u32 i;
 	bool ok;
 
 	spin_lock_bh(&hop->lock);
-	ok = hop->epoch == epoch && ina_hop_credit(hop);
-	if (ok) {
-		*seq = hop->next;
-		hop->log[hop->next % ina_hop_span(hop)] = slot;
+	ok = hop->epoch == epoch && ina_hop_room(hop) >= count;
+	*seq = hop->next;
+	for (i = 0; ok && i < count; i++, hop->next++) {
+		hop->log[hop->next % ina_hop_span(hop)] = slots[i];
 		hop->sent[ina_hop_place(hop, hop->next)] = jiffies;
 		hop->timed |= BIT(ina_hop_place(hop, hop->next));
-		hop->end = ++hop->next;
+	}
+	if (ok) {
+		hop->end = hop->next;
 		hop->active = jiffies;
 	}
 	spin_unlock_bh(&hop->lock);

@@ -115,8 +115,9 @@ void ina_hop_reset(struct ina_hop *hop, u32 epoch);
 void ina_hop_queue_range(struct ina_hop *hop, u32 first, u32 count);
 int ina_hop_pick(struct ina_hop *hop);
 void ina_hop_unpick(struct ina_hop *hop, u32 slot);
-bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, u32 slot, u32 *seq);
-bool ina_hop_has_credit(struct ina_hop *hop);
+u32 ina_hop_credit(struct ina_hop *hop);
+bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, const u32 *slots, u32 count,
+		   u32 *seq);
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 		      const u8 *missing, u32 earlier, bool *back);
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),

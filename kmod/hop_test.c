@@ -38,12 +38,12 @@ static bool hop_test_missing(void *arg, u32 slot)
 /* Number the next pending slot. Return: false if there is none or no credit. */
 static bool hop_test_send(struct hop_test *t, u32 *slot, u32 *seq)
 {
-	int id = ina_hop_has_credit(&t->tx) ? ina_hop_pick(&t->tx) : -1;
+	int id = ina_hop_credit(&t->tx) ? ina_hop_pick(&t->tx) : -1;
 
 	if (id < 0)
 		return false;
 	*slot = id;
-	return ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, id, seq);
+	return ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, slot, 1, seq);
 }
 
 /* Queue and number @count slots, none of which has come over. */
@@ -81,11 +81,12 @@ static void stamp__credit(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
 	struct ina_hop_answer answer;
-	u32 slot, seq, epoch;
+	u32 slot = 0, seq, epoch;
 
 	hop_test_sent(test, HOP_TEST_SPAN);
-	KUNIT_EXPECT_FALSE(test, ina_hop_has_credit(&t->tx));
-	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, 0, &seq));
+	KUNIT_EXPECT_EQ(test, ina_hop_credit(&t->tx), 0);
+	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, &slot, 1,
+					       &seq));
 	/* The second group is answered: the first still holds all up. */
 	for (seq = HOP_TEST_GROUP; seq < 2 * HOP_TEST_GROUP; seq++)
 		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
@@ -93,7 +94,7 @@ static void stamp__credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
 	KUNIT_EXPECT_EQ(test, answer.lost, 0);
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
-	KUNIT_EXPECT_FALSE(test, ina_hop_has_credit(&t->tx));
+	KUNIT_EXPECT_FALSE(test, ina_hop_credit(&t->tx));
 	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
 		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
@@ -317,13 +318,31 @@ static void unpick__next(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), -1);
 }
 
+/* Numbers for all of a batch, or for none. */
+static void stamp__many(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	u32 slots[] = { 3, 1, 2 }, seq;
+
+	hop_test_sent(test, HOP_TEST_SPAN - 3);
+	KUNIT_EXPECT_EQ(test, ina_hop_credit(&t->tx), 3);
+	KUNIT_EXPECT_TRUE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, slots, 2,
+					      &seq));
+	KUNIT_EXPECT_EQ(test, seq, HOP_TEST_SPAN - 3);
+	KUNIT_EXPECT_EQ(test, t->tx.log[HOP_TEST_SPAN - 3], 3);
+	KUNIT_EXPECT_EQ(test, t->tx.log[HOP_TEST_SPAN - 2], 1);
+	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH, slots, 2,
+					       &seq));
+	KUNIT_EXPECT_EQ(test, t->tx.next, HOP_TEST_SPAN - 1);
+}
+
 static void stamp__other_epoch(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
-	u32 seq;
+	u32 slot = 0, seq;
 
-	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH + 1, 0,
-					       &seq));
+	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH + 1, &slot,
+					       1, &seq));
 	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH + 1, 0),
 			INA_HOP_NOTHING);
 	KUNIT_EXPECT_EQ(test, t->rx.top, 0);
@@ -519,7 +538,7 @@ static void ask__not_needed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ina_hop_ask(&t->tx, hop_test_none, t, &silent, &t->credit));
 	KUNIT_EXPECT_FALSE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
 	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_SPAN - 1);
-	KUNIT_EXPECT_TRUE(test, ina_hop_has_credit(&t->tx));
+	KUNIT_EXPECT_TRUE(test, ina_hop_credit(&t->tx));
 }
 
 static void ask__silent(struct kunit *test)
@@ -557,7 +576,7 @@ static void numbers__wrap(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, seq, start + i);
 		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
 	}
-	KUNIT_EXPECT_FALSE(test, ina_hop_has_credit(&t->tx));
+	KUNIT_EXPECT_FALSE(test, ina_hop_credit(&t->tx));
 	for (i = 0; i < INA_HOP_CREDIT; i++) {
 		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
 							    &answer));
@@ -656,6 +675,7 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(pick__lost_first),
 	KUNIT_CASE(unpick__next),
 	KUNIT_CASE(stamp__credit),
+	KUNIT_CASE(stamp__many),
 	KUNIT_CASE(stamp__other_epoch),
 	KUNIT_CASE(received__gap),
 	KUNIT_CASE(received__later_group),

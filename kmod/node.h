@@ -171,16 +171,20 @@ struct ina_round {
 	struct ina_blame blame;
 };
 
+#define INA_TX_SEGS	64	/* most packets in a super-packet */
+
 /**
  * struct ina_tx - the sender
  * @sock: owns the skbs in flight, so that its send buffer bounds them
  * @room: wakes the sender when the buffer drains
- * @busy: bit 0: somebody is sending
+ * @busy: bit 0: somebody is sending; bit 1: the buffer was full
  * @ready: bit 0: the parent's hop may have something to send; bit i + 1: that
  *	of child i
  * @turn: bit of @ready at which the search for the next goes on
  * @page: where the next packets are written; the sender's
  * @segs: full fragments that a super-packet holds
+ * @slots: those in the super-packet that is being filled; the sender's
+ * @hdrs: headers of their packets
  */
 struct ina_tx {
 	struct socket *sock;
@@ -190,6 +194,8 @@ struct ina_tx {
 	u16 turn;
 	struct page_frag page;
 	u16 segs;
+	u32 slots[INA_TX_SEGS];
+	struct ina_hdr *hdrs[INA_TX_SEGS];
 };
 
 /**

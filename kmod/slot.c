@@ -197,14 +197,14 @@ bool ina_slot_publish(struct ina_slot *slot, const struct ina_tag *tag)
 /* Has the slot something to send this way? */
 static bool ina_slot_ready(const struct ina_slot *slot, u8 way)
 {
-	return slot->state == (way == INA_SLOT_UP ? INA_SLOT_COMPLETE :
-			       INA_SLOT_RESULT);
+	return READ_ONCE(slot->state) == (way == INA_SLOT_UP ?
+					  INA_SLOT_COMPLETE : INA_SLOT_RESULT);
 }
 
 /* Sums of several workers go up wide, all else is as a worker has it. */
 static bool ina_slot_wide(const struct ina_slot *slot, u8 way)
 {
-	return way == INA_SLOT_UP && !slot->narrow;
+	return way == INA_SLOT_UP && !READ_ONCE(slot->narrow);
 }
 
 /**
@@ -213,18 +213,16 @@ static bool ina_slot_wide(const struct ina_slot *slot, u8 way)
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  * @part: out: the tag, and whether it is wide
  *
+ * Without its lock: a slot that changes meanwhile has nothing to send any more, or
+ * will be queued anew. ina_slot_emit() looks again.
  * Return: false if there is nothing to send this way.
  */
-bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_part *part)
+bool ina_slot_peek(const struct ina_slot *slot, u8 way, struct ina_part *part)
 {
-	bool ready;
-
-	spin_lock_bh(&slot->lock);
-	ready = ina_slot_ready(slot, way);
-	part->tag = slot->tag;
+	part->tag.era = READ_ONCE(slot->tag.era);
+	part->tag.round = READ_ONCE(slot->tag.round);
 	part->wide = ina_slot_wide(slot, way);
-	spin_unlock_bh(&slot->lock);
-	return ready;
+	return ina_slot_ready(slot, way);
 }
 
 /**

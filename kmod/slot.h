@@ -130,7 +130,7 @@ enum ina_slot_verdict ina_slot_result(struct ina_slot *slot,
 bool ina_slot_publish(struct ina_slot *slot, const struct ina_tag *tag);
 bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,
 		   void *dst, const struct ina_sums *sums);
-bool ina_slot_peek(struct ina_slot *slot, u8 way, struct ina_part *part);
+bool ina_slot_peek(const struct ina_slot *slot, u8 way, struct ina_part *part);
 void ina_slot_common(struct ina_slot *slot, const struct ina_tag *tag,
 		     unsigned long *seen, u16 contributors);
 bool ina_slot_has(struct ina_slot *slot, const struct ina_tag *tag,

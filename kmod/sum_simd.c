@@ -150,10 +150,35 @@ static __always_inline void ina_simd_s32_step(struct ina_simd *x)
 					       &x->over);
 }
 
+/* As many vectors as registers hold: one look whether any has overflowed. */
+#define INA_MANY	4
+
+static __always_inline void ina_simd_s32_many(struct ina_simd *x)
+{
+	ina_v32 a[INA_MANY], b[INA_MANY], sum[INA_MANY], out = (ina_v32){ 0 };
+	int i;
+
+	for (i = 0; i < INA_MANY; i++) {
+		a[i] = INA_AT(ina_v32, x->acc + i * INA_VEC);
+		b[i] = INA_AT(ina_v32, x->src + i * INA_VEC);
+		sum[i] = a[i] + b[i];
+		out |= (a[i] ^ sum[i]) & (b[i] ^ sum[i]);
+	}
+	if (unlikely(ina_simd_any32(out)))
+		for (i = 0; i < INA_MANY; i++)
+			sum[i] = ina_simd_s32(a[i], b[i], &x->over);
+	for (i = 0; i < INA_MANY; i++)
+		INA_AT(ina_v32, x->acc + i * INA_VEC) = sum[i];
+	x->acc += INA_MANY * INA_VEC;
+	x->src += INA_MANY * INA_VEC;
+}
+
 u16 ina_simd_s32_add(s32 *acc, const void *src, unsigned int count)
 {
 	struct ina_simd x = { .acc = acc, .src = src };
 
+	for (; count >= INA_MANY * INA_VEC / 4; count -= INA_MANY * INA_VEC / 4)
+		ina_simd_s32_many(&x);
 	return ina_simd_run(ina_simd_s32_step, &x, 4, 4, 0, count);
 }
 

@@ -27,7 +27,7 @@
 #define INA_TX_SNDBUF	(256 * 1024)
 #define INA_TX_WEIGHT	2048	/* a packet takes of it, and an skb as well */
 #define INA_TX_BUSY	0
-#define INA_TX_SEGS	64	/* most packets in a super-packet */
+#define INA_TX_STOPPED	1
 /* Its bytes behind the longest headers. */
 #define INA_TX_BYTES	(U16_MAX - sizeof(struct ipv6hdr) - \
 			 sizeof(struct udphdr))
@@ -41,6 +41,7 @@
  * @skb: it, NULL before the first packet
  * @size: bytes of each packet, but the last may be shorter
  * @segs: packets
+ * @epoch: of all of them
  * @whole: no other fits
  */
 struct ina_tx_batch {
@@ -51,6 +52,7 @@ struct ina_tx_batch {
 	struct sk_buff *skb;
 	unsigned int size;
 	unsigned int segs;
+	u32 epoch;
 	bool whole;
 };
 
@@ -87,7 +89,11 @@ unsigned int ina_tx_size(const struct ina_node *node, bool wide)
 static int ina_tx_room(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)
 {
-	ina_node_kick(container_of(entry, struct ina_node, tx.room));
+	struct ina_node *node = container_of(entry, struct ina_node, tx.room);
+
+	/* After the room was made: pairs with ina_tx_drain(). */
+	if (test_and_clear_bit(INA_TX_STOPPED, &node->tx.busy))
+		ina_node_kick(node);
 	return 0;
 }
 
@@ -383,6 +389,17 @@ void ina_tx_ready(struct ina_node *node, u16 index)
 	set_bit((u16)(index + 1), node->tx.ready);
 }
 
+/* One slot is to be sent on the hop of a ready bit, which is mostly set. */
+static void ina_tx_queue_one(struct ina_node *node, struct ina_hop *hop,
+			     u32 slot, u16 bit)
+{
+	ina_hop_queue(hop, slot);
+	/* As in ina_tx_ready(). */
+	smp_mb__after_atomic();
+	if (!test_bit(bit, node->tx.ready))
+		set_bit(bit, node->tx.ready);
+}
+
 /**
  * ina_tx_queue() - a slot has something to send
  * @node: the node
@@ -397,16 +414,14 @@ void ina_tx_queue(struct ina_node *node, u32 slot, u8 way)
 	u16 i;
 
 	if (way == INA_SLOT_UP) {
-		ina_hop_queue(&node->parent.hop, slot);
-		ina_tx_ready(node, INA_INDEX_NONE);
+		ina_tx_queue_one(node, &node->parent.hop, slot, 0);
 		return;
 	}
 	for (i = 0; i < node->nchildren; i++) {
 		/* Not in this epoch. One that is leaving may still need it. */
-		if (READ_ONCE(node->children[i].acked) == U64_MAX)
-			continue;
-		ina_hop_queue(&node->children[i].peer.hop, slot);
-		ina_tx_ready(node, i);
+		if (READ_ONCE(node->children[i].acked) != U64_MAX)
+			ina_tx_queue_one(node, &node->children[i].peer.hop,
+					 slot, i + 1);
 	}
 }
 
@@ -459,16 +474,21 @@ static void ina_tx_attach(struct sk_buff *skb, struct page_frag *page,
 }
 
 /* The space is filled: it is a packet of the batch. */
-static void ina_tx_claim(struct ina_tx_batch *b, unsigned int len)
+static void ina_tx_claim(struct ina_tx_batch *b, u32 id, struct ina_hdr *hdr,
+			 unsigned int len)
 {
+	struct ina_tx *tx = &b->node->tx;
+
 	if (ina_tx_is_udp(b->node))
-		ina_tx_attach(b->skb, &b->node->tx.page, len);
+		ina_tx_attach(b->skb, &tx->page, len);
 	else
 		skb_put(b->skb, len);
+	tx->slots[b->segs] = id;
+	tx->hdrs[b->segs] = hdr;
 	b->size = max(b->size, len);
 	b->segs++;
 	b->whole = !ina_tx_is_udp(b->node) || len < b->size ||
-		   b->segs == b->node->tx.segs;
+		   b->segs == tx->segs;
 }
 
 /*
@@ -511,7 +531,6 @@ static bool ina_tx_look(const struct ina_tx_batch *b, u32 id,
 static int ina_tx_append(struct ina_tx_batch *b, u32 id)
 {
 	struct ina_slot *slot = ina_node_slot(b->node, id);
-	struct ina_hop *hop = &b->peer->hop;
 	struct ina_part part = {};
 	struct ina_sums sums;
 	struct ina_pkt pkt;
@@ -521,26 +540,47 @@ static int ina_tx_append(struct ina_tx_batch *b, u32 id)
 	if (!ina_tx_look(b, id, &pkt, &part))
 		return 0;
 	len = sizeof(struct ina_hdr) + ina_wire_body_size(&pkt);
-	data = b->segs && len > b->size ? NULL : ina_tx_space(b, len);
-	if (!data)
-		goto wait;
+	if (!b->segs)
+		b->epoch = pkt.epoch;
+	data = b->segs && (len > b->size || pkt.epoch != b->epoch) ? NULL :
+	       ina_tx_space(b, len);
+	if (!data) {
+		ina_hop_unpick(&b->peer->hop, id);
+		b->whole = true;
+		return b->segs ? 0 : -ENOMEM;
+	}
 	sums = ina_node_elements(b->node, id, pkt.count);
 	if (!ina_slot_emit(slot, b->way, &part, data + sizeof(struct ina_hdr),
 			   &sums))
 		return 0;
-	/* The clock may have taken the credit, or the epoch is over. */
-	if (!ina_hop_stamp(hop, pkt.epoch, id, &pkt.seq))
-		goto wait;
 	pkt.workers = part.workers;
 	pkt.token = part.token;
 	pkt.flags = part.flags;
 	ina_wire_build(data, &pkt);
-	ina_tx_claim(b, len);
+	ina_tx_claim(b, id, data, len);
 	return 0;
-wait:
-	ina_hop_unpick(hop, id);
-	b->whole = true;
-	return data || b->segs ? 0 : -ENOMEM;
+}
+
+/*
+ * Number the packets of a batch. Return: false if they are not to be sent: the
+ * clock has taken the credit, or the epoch is over.
+ */
+static bool ina_tx_stamp(const struct ina_tx_batch *b)
+{
+	const struct ina_tx *tx = &b->node->tx;
+	unsigned int i;
+	u32 seq;
+
+	if (!ina_hop_stamp(&b->peer->hop, b->epoch, tx->slots, b->segs, &seq)) {
+		for (i = b->segs; i; i--)
+			ina_hop_unpick(&b->peer->hop, tx->slots[i - 1]);
+		ina_tx_ready(b->node, b->way == INA_SLOT_UP ? INA_INDEX_NONE :
+							      b->index);
+		return false;
+	}
+	for (i = 0; i < b->segs; i++)
+		tx->hdrs[i]->seq = cpu_to_be32(seq + i);
+	return true;
 }
 
 /* Send a batch. Return: 0, or -ENOBUFS if it was dropped below. */
@@ -550,7 +590,7 @@ static int ina_tx_send(struct ina_tx_batch *b)
 	struct ina_node *node = b->node;
 	int err;
 
-	if (!b->segs) {
+	if (!b->segs || !ina_tx_stamp(b)) {
 		kfree_skb(b->skb);
 		return 0;
 	}
@@ -593,7 +633,7 @@ static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_hop *hop)
 	clear_bit(bit, node->tx.ready);
 	/* Pairs with ina_tx_ready(): the bit, then what it stands for. */
 	smp_mb__after_atomic();
-	if (ina_hop_has_credit(hop) && !ina_hop_is_empty(hop))
+	if (ina_hop_credit(hop) && !ina_hop_is_empty(hop))
 		set_bit(bit, node->tx.ready);
 }
 
@@ -612,11 +652,12 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 		.way = up ? INA_SLOT_UP : INA_SLOT_DOWN,
 	};
 	struct ina_hop *hop = &b.peer->hop;
+	u32 credit = ina_hop_credit(hop);
 	int id, picks, err = 0, lost = 0;
 
 	/* Moot ones count as well. */
 	for (picks = 0; picks < INA_TX_SEGS && !b.whole; picks++) {
-		id = ina_hop_has_credit(hop) ? ina_hop_pick(hop) : -1;
+		id = b.segs < credit ? ina_hop_pick(hop) : -1;
 		if (id < 0) {
 			ina_tx_idle(node, bit, hop);
 			break;
@@ -639,6 +680,8 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 			return INA_TX_SPENT;
 		if (ina_tx_full(node)) {
 			ina_stats_inc(node->job->stats, INA_STAT_TX_BLOCKED);
+			/* Then the look of ina_tx_again(): pairs with ina_tx_room(). */
+			set_bit(INA_TX_STOPPED, &node->tx.busy);
 			return INA_TX_FULL;
 		}
 		if (ina_tx_step(node, bit, budget))

@@ -24,7 +24,7 @@ bench_loss()
 bench_peers()
 {
 	"$INA_TOP/selftests/vm/run.sh" --name bench-peers --live --cpus "${BENCH_CPUS:-2}" \
-		--size "$size" --qemu "-cpu max" bench/peers
+		--size "$size" --append tsc=reliable --qemu "-cpu max,erms=off,fsrm=off" bench/peers
 	mkdir -p "$out/results"
 	"$here/peers.py" "$INA_BUILD/results/bench-peers/bench-peers.log" "$out/results" \
 		"make bench$command"
