@@ -42,6 +42,12 @@
  * @size: bytes of each packet, but the last may be shorter
  * @segs: packets
  * @epoch: of all of them
+ * @tag: round of the last
+ * @wide: it was of wide elements
+ * @first: first slot of that round
+ * @frags: its fragments, 0 if there is none
+ * @sums: elements of its first fragment
+ * @pkt: header of the last packet
  * @whole: no other fits
  */
 struct ina_tx_batch {
@@ -53,6 +59,12 @@ struct ina_tx_batch {
 	unsigned int size;
 	unsigned int segs;
 	u32 epoch;
+	struct ina_tag tag;
+	bool wide;
+	u32 first;
+	u32 frags;
+	struct ina_sums sums;
+	struct ina_pkt pkt;
 	bool whole;
 };
 
@@ -491,36 +503,61 @@ static void ina_tx_claim(struct ina_tx_batch *b, u32 id, struct ina_hdr *hdr,
 		   b->segs == tx->segs;
 }
 
-/*
- * Which sum of a slot is to be sent, and its header but for the number and the
- * counts. Return: false if it is moot.
- */
-static bool ina_tx_look(const struct ina_tx_batch *b, u32 id,
-			struct ina_pkt *pkt, struct ina_part *part)
+/* The round of a slot, for all its packets of a batch. Return: false if it is moot. */
+static bool ina_tx_look_round(struct ina_tx_batch *b, u32 id,
+			      const struct ina_part *part)
 {
 	struct ina_node *node = b->node;
 	const struct ina_job_config *config = &node->job->config;
-	u64 epoch_era;
-
-	if (!ina_slot_peek(ina_node_slot(node, id), b->way, part))
-		return false;
 	/* After the slot: if that is of a new epoch, so is this. */
-	epoch_era = ina_epoch_published(node);
-	*pkt = (struct ina_pkt){
-		.type = b->way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT,
-		.job = config->id,
-		.epoch = epoch_era >> 32,
-		.round = part->tag.round,
-		.frag = id % node->frags,
-		.index = b->index,
-	};
+	u64 epoch_era = ina_epoch_published(node);
+
+	b->frags = 0;
 	if ((part->tag.era != (u32)epoch_era &&
 	     !ina_round_is_kept(node, &part->tag)) ||
-	    !ina_round_length(node, &part->tag, &pkt->length) ||
-	    pkt->frag >= ina_wire_frags(pkt->length, config->fragment))
+	    !ina_round_length(node, &part->tag, &b->pkt.length))
 		return false;
-	pkt->count = ina_wire_count(pkt->length, config->fragment, pkt->frag);
-	pkt->elem = ina_node_elem(node, part->wide);
+	b->tag = part->tag;
+	b->wide = part->wide;
+	b->first = id - id % node->frags;
+	b->frags = ina_wire_frags(b->pkt.length, config->fragment);
+	b->sums = ina_node_elements(node, b->first, 0);
+	b->pkt.type = b->way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT;
+	b->pkt.job = config->id;
+	b->pkt.epoch = epoch_era >> 32;
+	b->pkt.round = part->tag.round;
+	b->pkt.index = b->index;
+	b->pkt.elem = ina_node_elem(node, part->wide);
+	return true;
+}
+
+/*
+ * Which sum of a slot is to be sent, its header but for the number and the counts,
+ * and where its elements are. Return: false if it is moot.
+ */
+static bool ina_tx_look(struct ina_tx_batch *b, u32 id, struct ina_part *part,
+			struct ina_sums *sums)
+{
+	struct ina_node *node = b->node;
+	size_t fragment = node->job->config.fragment;
+	u32 frag;
+
+	if (!ina_slot_peek(ina_node_slot(node, id), b->way, part) ||
+	    (!(b->frags && part->wide == b->wide &&
+	       ina_tag_equal(&part->tag, &b->tag)) &&
+	     !ina_tx_look_round(b, id, part)))
+		return false;
+	frag = id - b->first;
+	if (frag >= b->frags)
+		return false;
+	b->pkt.frag = frag;
+	b->pkt.count = frag + 1 < b->frags ? fragment :
+		       b->pkt.length - frag * fragment;
+	*sums = b->sums;
+	sums->acc += frag * fragment * ina_node_elem(node, true);
+	sums->result += frag * fragment *
+			ina_node_elem(node, !node->results.addr);
+	sums->count = b->pkt.count;
 	return true;
 }
 
@@ -531,32 +568,30 @@ static bool ina_tx_look(const struct ina_tx_batch *b, u32 id,
 static int ina_tx_append(struct ina_tx_batch *b, u32 id)
 {
 	struct ina_slot *slot = ina_node_slot(b->node, id);
-	struct ina_part part = {};
 	struct ina_sums sums;
-	struct ina_pkt pkt;
+	struct ina_part part;
 	unsigned int len;
 	void *data;
 
-	if (!ina_tx_look(b, id, &pkt, &part))
+	if (!ina_tx_look(b, id, &part, &sums))
 		return 0;
-	len = sizeof(struct ina_hdr) + ina_wire_body_size(&pkt);
+	len = sizeof(struct ina_hdr) + b->pkt.count * b->pkt.elem;
 	if (!b->segs)
-		b->epoch = pkt.epoch;
-	data = b->segs && (len > b->size || pkt.epoch != b->epoch) ? NULL :
+		b->epoch = b->pkt.epoch;
+	data = b->segs && (len > b->size || b->pkt.epoch != b->epoch) ? NULL :
 	       ina_tx_space(b, len);
 	if (!data) {
 		ina_hop_unpick(&b->peer->hop, id);
 		b->whole = true;
 		return b->segs ? 0 : -ENOMEM;
 	}
-	sums = ina_node_elements(b->node, id, pkt.count);
 	if (!ina_slot_emit(slot, b->way, &part, data + sizeof(struct ina_hdr),
 			   &sums))
 		return 0;
-	pkt.workers = part.workers;
-	pkt.token = part.token;
-	pkt.flags = part.flags;
-	ina_wire_build(data, &pkt);
+	b->pkt.workers = part.workers;
+	b->pkt.token = part.token;
+	b->pkt.flags = part.flags;
+	ina_wire_build(data, &b->pkt);
 	ina_tx_claim(b, id, data, len);
 	return 0;
 }
