@@ -92,7 +92,7 @@ static void ina_node_work(struct work_struct *work)
 	ina_control_flush(node);
 	/* Pairs with the release in ina_node_alloc(). */
 	if (smp_load_acquire(&node->usable))
-		ina_tx_run(node, INA_TX_BUDGET * 4);
+		ina_tx_run(node, INA_TX_BUDGET);
 }
 
 /**

@@ -7,6 +7,7 @@
 #define _INA_NODE_H
 
 #include <linux/in6.h>
+#include <linux/interrupt.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -177,6 +178,7 @@ struct ina_round {
  * struct ina_tx - the sender
  * @sock: owns the skbs in flight, so that its send buffer bounds them
  * @room: wakes the sender when the buffer drains
+ * @again: lets it go on
  * @busy: bit 0: somebody is sending; bit 1: the buffer was full
  * @ready: bit 0: the parent's hop may have something to send; bit i + 1: that
  *	of child i
@@ -189,6 +191,7 @@ struct ina_round {
 struct ina_tx {
 	struct socket *sock;
 	struct wait_queue_entry room;
+	struct tasklet_struct again;
 	unsigned long busy;
 	DECLARE_BITMAP(ready, INA_NODE_CHILDREN_MAX + 1);
 	u16 turn;

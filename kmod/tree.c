@@ -42,6 +42,7 @@ static void ina_tree_pause(struct ina_node *node)
 	cancel_delayed_work_sync(&node->tick);
 	cancel_work_sync(&node->work);
 	cancel_work_sync(&node->restart);
+	tasklet_kill(&node->tx.again);
 	down_write(&node->submitting);
 }
 

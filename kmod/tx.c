@@ -4,7 +4,7 @@
  * allocated before there is room in the send buffer of the node's socket; its
  * write-space wake-up lets the sender go on. What waits for one neighbour leaves
  * in one super-packet, which the device cuts into packets, or takes as it is. One
- * sender at a time per node, in softirq after a receive or in the node's work;
+ * sender at a time per node, in softirq after a receive or later, or in the node's work;
  * neighbours take turns.
  */
 #include <linux/ip.h>
@@ -97,7 +97,23 @@ unsigned int ina_tx_size(const struct ina_node *node, bool wide)
 		       sizeof(struct iphdr) : sizeof(struct ipv6hdr));
 }
 
-/* The send buffer has drained: let the work go on. Lock of the queue held. */
+/* Go on in a softirq of its own. */
+static void ina_tx_go_on(struct tasklet_struct *again)
+{
+	ina_tx_run(container_of(again, struct ina_node, tx.again),
+		   INA_TX_BUDGET);
+}
+
+static void ina_tx_later(struct ina_node *node)
+{
+	/* Under RCU, as in ina_node_kick(). */
+	rcu_read_lock();
+	if (!READ_ONCE(node->dead) && !READ_ONCE(node->paused))
+		tasklet_schedule(&node->tx.again);
+	rcu_read_unlock();
+}
+
+/* The send buffer has drained: let the sender go on. Lock of the queue held. */
 static int ina_tx_room(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)
 {
@@ -105,7 +121,7 @@ static int ina_tx_room(struct wait_queue_entry *entry, unsigned int mode,
 
 	/* After the room was made: pairs with ina_tx_drain(). */
 	if (test_and_clear_bit(INA_TX_STOPPED, &node->tx.busy))
-		ina_node_kick(node);
+		ina_tx_later(node);
 	return 0;
 }
 
@@ -129,6 +145,7 @@ int ina_tx_init(struct ina_node *node)
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_tx_packet(node, true));
+	tasklet_setup(&tx->again, ina_tx_go_on);
 	init_waitqueue_func_entry(&tx->room, ina_tx_room);
 	add_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	return 0;
@@ -146,6 +163,7 @@ void ina_tx_exit(struct ina_node *node)
 	struct ina_tx *tx = &node->tx;
 
 	remove_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
+	tasklet_kill(&tx->again);
 	sock_release(tx->sock);
 	tx->sock = NULL;
 	if (tx->page.page)
@@ -750,8 +768,8 @@ static bool ina_tx_again(struct ina_node *node, enum ina_tx_stop stop)
  * @node: the node
  * @budget: packets at most; a super-packet that is begun is filled
  *
- * Context: process or softirq, no lock held. What the budget leaves is sent by
- * the node's work. If somebody else is sending, it takes what was queued
+ * Context: process or softirq, no lock held. What the budget leaves is sent in
+ * another softirq. If somebody else is sending, it takes what was queued
  * before this call along.
  */
 void ina_tx_run(struct ina_node *node, int budget)
@@ -775,7 +793,7 @@ void ina_tx_run(struct ina_node *node, int budget)
 		smp_mb__after_atomic();
 	} while (ina_tx_again(node, stop));
 	if (stop == INA_TX_SPENT)
-		ina_node_kick(node);
+		ina_tx_later(node);
 	/* Somebody has to look whether it arrives. */
 	if (budget != before)
 		ina_node_tick_in(node, INA_HOP_ASK_MS);

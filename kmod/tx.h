@@ -9,7 +9,7 @@
 #include "node.h"
 #include "wire.h"
 
-#define INA_TX_BUDGET	64	/* packets sent in one go */
+#define INA_TX_BUDGET	256	/* packets sent in one go */
 
 int ina_tx_init(struct ina_node *node);
 void ina_tx_exit(struct ina_node *node);
