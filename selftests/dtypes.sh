@@ -15,6 +15,7 @@ workers=(w0 w1 w2 w3)
 declare -A number=([root]=1 [a0]=2 [a1]=3 [w0]=11 [w1]=12 [w2]=13 [w3]=14)
 elements=3001
 rounds=$(full 20 5)
+read -ra shapes <<<"$(full "flat pairs chain" chain)"
 
 addr()
 {
@@ -167,7 +168,7 @@ done
 
 for dtype in int32 fp32 bf16 fixed; do
 	job_add dtype $dtype
-	for shape in flat pairs chain; do
+	for shape in "${shapes[@]}"; do
 		ok "$dtype: the tree is set: $shape" $shape
 		ok "$dtype: sums are exact: $shape" perf "${workers[*]}" --dtype $dtype
 	done
@@ -181,10 +182,10 @@ ok "that of one of bf16, too" more w1 bf16 fp32 -4
 
 # 1e8, 1, -1e8, 1 is 2, whoever contributes what.
 orders=("w0 w1 w2 w3" "w1 w0 w3 w2" "w2 w3 w0 w1" "w0 w2 w1 w3" "w3 w0 w2 w1" "w1 w3 w0 w2")
-for shape in flat pairs chain; do
+for shape in "${shapes[@]}"; do
 	job_add dtype fixed
 	$shape
-	for order in "${orders[@]}"; do
+	for order in "${orders[@]:0:$(full 6 2)}"; do
 		ok "1e8, 1, -1e8, 1 is 2: $shape, $order" perf "$order" --pattern cancel
 	done
 done
@@ -200,7 +201,7 @@ unset hash
 
 # The hash of what all workers got; the pattern follows from the round, so every run starts
 # with a job that has had none.
-for shape in flat pairs chain; do
+for shape in "${shapes[@]}"; do
 	for order in on off; do
 		job_add dtype fixed
 		$shape
