@@ -225,13 +225,13 @@ ok "the root counts the rounds that overflowed" at_least root 7 rounds_overflow 
 # A host that only passed on what its worker gave has to add from now on.
 job_add dtype fixed
 flat
-rounds=$((rounds * 5))
+rounds=200
 start "${workers[*]}" --pattern random
 ok "rounds run" wait_for 30 at_least root 7 rounds_done 3
 ok "a worker moves below a worker" eval "place w2 root workers=1 w3 && place w3 w2 && place root - w0 w1 w2"
 ok "it was in mid-run" not at_least root 7 rounds_done "$rounds"
 ok "all sums are exact" ended
-rounds=$((rounds / 5))
+rounds=$(full 20 5)
 
 # Without vector registers the bits are the same.
 without()
