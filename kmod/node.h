@@ -6,6 +6,7 @@
 #ifndef _INA_NODE_H
 #define _INA_NODE_H
 
+#include <linux/align.h>
 #include <linux/in6.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
@@ -370,7 +371,6 @@ void ina_node_unalloc(struct ina_node *node);
 u64 ina_node_memory(const struct ina_node *node);
 u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren);
 u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren);
-u32 ina_node_slot_size(u16 contributors);
 void ina_node_spread(struct ina_node *node);
 int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 		   u16 *mtu, struct netlink_ext_ack *extack);
@@ -385,6 +385,14 @@ int ina_node_child_find(const struct ina_node *node,
 static inline bool ina_node_degrades(const struct ina_node *node)
 {
 	return node->job->config.on_loss == INA_ON_LOSS_DEGRADE;
+}
+
+/* Bytes of a slot. */
+static inline u32 ina_node_slot_size(u16 contributors)
+{
+	return ALIGN(sizeof(struct ina_slot) +
+		     BITS_TO_LONGS(contributors) * sizeof(long),
+		     __alignof__(struct ina_slot));
 }
 
 /* Number, state and elements of the slot of a fragment. */
