@@ -524,7 +524,8 @@ static int ina_tx_append(struct ina_tx_batch *b, u32 id)
 	data = b->segs && len > b->size ? NULL : ina_tx_space(b, len);
 	if (!data)
 		goto wait;
-	sums = ina_node_elements(b->node, id, pkt.count);
+	sums = ina_node_elements(b->node, id / b->node->frags, pkt.frag,
+				 pkt.count);
 	if (!ina_slot_emit(slot, b->way, &part, data + sizeof(struct ina_hdr),
 			   &sums))
 		return 0;

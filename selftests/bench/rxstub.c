@@ -5,9 +5,9 @@
  */
 #include "event.h"
 #include "fail.h"
-#include "late.h"
 #include "member.h"
 #include "net.h"
+#include "rx.h"
 #include "rxbench.h"
 #include "tx.h"
 #include "worker.h"
@@ -43,6 +43,8 @@ void bitmap_and(unsigned long *to, const unsigned long *a,
 
 void bitmap_clear(unsigned long *map, unsigned int first, unsigned int bits)
 {
+	for (; bits >= 64 && !(first % 64); bits -= 64, first += 64)
+		map[BIT_WORD(first)] = 0;
 	for (; bits; bits--, first++)
 		map[BIT_WORD(first)] &= ~BIT(first % 64);
 }
@@ -114,29 +116,13 @@ NEVER(int, ina_node_child_find, const struct ina_node *node,
       const struct in6_addr *addr)
 NEVER(void, ina_event_send, struct net *net, const struct ina_event *event,
       const char *fmt, ...)
-NEVER(void, ina_event_peer, const struct ina_node *node,
-      const struct ina_peer *peer, enum ina_event_type type)
 NEVER(bool, ina_fail_round_locked, struct ina_node *node,
       const struct ina_tag *tag, const struct ina_blame *blame)
-NEVER(void, ina_fail_round_from, struct ina_node *node,
-      const struct ina_tag *tag, const struct ina_blame *blame)
-NEVER(void, ina_late_named, struct ina_node *node, struct ina_child *child,
-      const struct ina_tag *tag, const struct ina_blame *blame)
-NEVER(void, ina_late_order, struct ina_node *node, const struct ina_tag *tag)
-NEVER(void, ina_member_rx_join, struct ina_node *node,
-      const struct ina_pkt *pkt, const struct in6_addr *from)
-NEVER(void, ina_member_rx_welcome, struct ina_node *node,
-      const struct ina_pkt *pkt)
-NEVER(void, ina_member_rx_epoch, struct ina_node *node,
-      const struct ina_pkt *pkt)
-NEVER(void, ina_member_rx_ack, struct ina_node *node, struct ina_child *child,
-      const struct ina_pkt *pkt)
+NEVER(int, ina_rx_control, struct ina_node *node, struct ina_pkt *pkt,
+      const struct ina_rx_info *info)
 NEVER(void, ina_member_stranger, struct ina_node *node, struct ina_child *child)
 NEVER(void, ina_tx_stranger, struct ina_node *node, const struct in6_addr *to,
       const struct ina_join_hdr *join)
-NEVER(void, ina_tx_ready, struct ina_node *node, u16 index)
-NEVER(int, ina_tx_control, struct ina_node *node, struct ina_peer *peer,
-      const struct ina_pkt *pkt, const void *body)
 NEVER(void, ina_worker_give_up, struct ina_worker *worker, u64 first, u64 below,
       const struct ina_blame *blame)
 NEVER(void, ina_worker_round_end, struct ina_worker *worker,
