@@ -17,12 +17,13 @@
  * order. Each child's contributions to a round come in one go, so that slots are
  * as far away as packets. "b += a" goes over the same elements in the same order.
  * Packets are in huge pages, sums in small ones, as in the kernel. Printed is the
- * least of seven measurements, as others may use the machine, too.
+ * least of many short measurements, as others may use the machine, too; of long ones,
+ * what the thread itself took.
  *
  * Then one CPU with all four children, and two with two each: the same slots at
  * the same time. A wrong sum or a packet that was not taken fails all of it.
  *
- * usage: rxbench [MEGABYTES of packets, and as much of slots]
+ * usage: rxbench [MEGABYTES of packets, and as much of slots [DTYPE, this one only]]
  */
 #include <pthread.h>
 #include <sched.h>
@@ -40,8 +41,9 @@
 #define SUPER		32	/* packets in an skb */
 #define PIECE		16	/* of them in a page fragment */
 #define FEW		16
-#define REPEATS		7
-#define NS		60000000	/* of one measurement */
+#define REPEATS		3	/* at least */
+#define NS		2000000		/* of one measurement: mostly undisturbed */
+#define NS_ALL		400000000	/* of all of them */
 #define EPOCH		1
 
 static const struct row {
@@ -301,15 +303,23 @@ static void verify(void)
 		die("a sum is wrong");
 }
 
+static u64 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(slots > 4096 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
 /* What two looks at the clock take. */
 static u64 clock_cost(void)
 {
 	u64 start, ns, least = ~0ULL;
 	int i;
 
-	for (i = 0; i < 1000; i++) {
-		start = ktime_get_ns();
-		ns = ktime_get_ns() - start;
+	for (i = 0; i < 100; i++) {
+		start = now();
+		ns = now() - start;
 		least = min(least, ns);
 	}
 	return least;
@@ -324,16 +334,18 @@ static void plain(u32 *restrict b, const u32 *restrict a)
 
 static double measure_plain(const struct feeder *f)
 {
-	u64 start = ktime_get_ns(), ns, done = 0;
-	u32 i;
+	size_t size = packet_size();
+	u64 start = now(), ns, done = 0;
+	u32 i, frag;
 
 	do {
-		for (i = 0; i < slots; i++)
-			plain(ina_node_sums(node, frag_of(i)),
-			      (u32 *)(f->packets + i * packet_size() +
+		for (i = 0; i < slots; i++, done++) {
+			frag = frag_of(i);
+			plain(ina_node_sums_at(node, 0, frag),
+			      (u32 *)(f->packets + i * size +
 				      sizeof(struct ina_hdr)));
-		done += slots;
-		ns = ktime_get_ns() - start;
+		}
+		ns = done % 512 ? 0 : now() - start;
 	} while (ns < NS);
 	return (double)ns / done;
 }
@@ -346,9 +358,9 @@ static double measure(const struct feeder *f)
 	do {
 		for (child = 0; child < CHILDREN; child++) {
 			head(f, child);
-			start = ktime_get_ns();
+			start = now();
 			feed(f, child);
-			ns += ktime_get_ns() - start - cost;
+			ns += now() - start - cost;
 			done += slots;
 		}
 		next_round();
@@ -360,6 +372,7 @@ static void report(const struct row *row, bool simd, bool is_plain)
 {
 	const u32 counts[] = { FEW, 512, total, total };
 	double ns, least;
+	u64 start;
 	u32 way, i;
 
 	ina_shim_simd = simd;
@@ -369,7 +382,9 @@ static void report(const struct row *row, bool simd, bool is_plain)
 		scattered = way == 3;
 		setup(row->dtype, counts[way]);
 		fill(&feeders[0]);
-		for (i = 0, least = 0; i < REPEATS; i++) {
+		start = ktime_get_ns();
+		for (i = 0, least = 0; i < REPEATS ||
+		     ktime_get_ns() - start < NS_ALL; i++) {
 			ns = is_plain ? measure_plain(&feeders[0]) :
 					measure(&feeders[0]);
 			least = !i || ns < least ? ns : least;
@@ -532,6 +547,8 @@ int main(int argc, char **argv)
 	putchar('\n');
 	report(&rows[0], false, true);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (argc > 2 && strncmp(rows[i].name, argv[2], strlen(argv[2])))
+			continue;
 		report(&rows[i], false, false);
 		if (ina_simd_present())
 			report(&rows[i], true, false);

@@ -21,8 +21,6 @@
 #define __printf(a, b)		__attribute__((format(printf, a, b)))
 #define __must_hold(x)
 #define ____cacheline_aligned	__attribute__((aligned(64)))
-#define L1_CACHE_BYTES		64
-#define SMP_CACHE_BYTES		64
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 #define BITS_PER_LONG		64
@@ -44,6 +42,7 @@
 #define be16_to_cpu		__builtin_bswap16
 #define be32_to_cpu		__builtin_bswap32
 #define __ffs			__builtin_ctzl
+#define get_unaligned_be32(p)	be32_to_cpu(get_unaligned_le32(p))
 #define DECLARE_BITMAP(name, bits)	unsigned long name[BITS_TO_LONGS(bits)]
 #define MAX_ERRNO		4095
 #define ERR_PTR(err)		((void *)(long)(err))
@@ -77,8 +76,6 @@ static inline void *ina_shim_memcpy(void *dst, const void *src, size_t size)
 #define rcu_read_lock()
 #define rcu_read_unlock()
 #define rcu_dereference(p)	READ_ONCE(p)
-#define prefetch(p)		__builtin_prefetch(p)
-#define prefetchw(p)		__builtin_prefetch(p, 1)
 
 #define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 #define cmpxchg(p, old, new)						\
