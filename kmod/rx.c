@@ -7,6 +7,8 @@
  */
 #include <linux/ktime.h>
 #include <linux/percpu.h>
+#include <linux/prefetch.h>
+#include <linux/unaligned.h>
 #include <net/ipv6.h>
 
 #include "epoch.h"
@@ -431,6 +433,23 @@ static const void *ina_rx_bytes(const struct ina_rx_walk *walk)
 	return page && !PageHighMem(page) ? skb_frag_address(frag) : NULL;
 }
 
+/*
+ * While a packet is added, the slot of the next one is fetched: a guess, as long
+ * as nobody has looked whether that is one.
+ */
+static void ina_rx_ahead(const struct ina_rx_walk *walk,
+			 const struct ina_hdr *next)
+{
+	const struct ina_node *node = walk->node;
+	u32 frag = get_unaligned_be32(&next->frag), at = walk->at;
+
+	if (frag >= node->frags)
+		return;
+	prefetchw(ina_node_slot(node, at * node->frags + frag));
+	ina_sum_prefetch(&node->type, ina_node_sums_at(node, at, frag),
+			 node->job->config.fragment);
+}
+
 /* The next packet, where it is if it is in one piece, else a copy of it. */
 static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 			       unsigned int len)
@@ -442,6 +461,9 @@ static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 		ina_rx_next(walk);
 	if (walk->part && offset + len <= walk->start + ina_rx_piece(walk))
 		bytes = ina_rx_bytes(walk);
+	if (bytes && walk->summing &&
+	    offset + 2 * len <= walk->start + ina_rx_piece(walk))
+		ina_rx_ahead(walk, bytes + (offset + len - walk->start));
 	if (bytes)
 		return bytes + (offset - walk->start);
 	return skb_copy_bits(walk->skb, offset, buffer->data, len) ? NULL :
