@@ -16,9 +16,8 @@
  * in turn; more than the caches hold, in turn; the same, but slots in random
  * order. Each child's contributions to a round come in one go, so that slots are
  * as far away as packets. "b += a" goes over the same elements in the same order.
- * Packets are in huge pages, sums in small ones, as in the kernel. Printed is the
- * least of many short measurements, as others may use the machine, too; of long ones,
- * what the thread itself took.
+ * Printed is the least of many short measurements, as others may use the machine,
+ * too; of long ones, what the thread itself took.
  *
  * Then one CPU with all four children, and two with two each: the same slots at
  * the same time. A wrong sum or a packet that was not taken fails all of it.
@@ -79,14 +78,15 @@ static void die(const char *why)
 	exit(1);
 }
 
-static void *memory(size_t size, bool huge)
+/* In huge pages where there are any, as memory of the kernel is. */
+static void *memory(size_t size)
 {
 	void *p = mmap(NULL, size + (2 << 20), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		die("no memory");
-	madvise(p, size + (2 << 20), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+	madvise(p, size + (2 << 20), MADV_HUGEPAGE);
 	p = (void *)ALIGN((uintptr_t)p, 2 << 20);
 	memset(p, 0, size);
 	return p;
@@ -97,7 +97,7 @@ static void region(struct ina_region *region, size_t size)
 	if (region->addr)
 		munmap(region->addr, region->size);
 	region->size = PAGE_ALIGN(size);
-	region->addr = memory(region->size, false);
+	region->addr = memory(region->size);
 }
 
 static struct in6_addr child_addr(u32 child)
@@ -527,7 +527,7 @@ static void init(size_t bytes)
 	node->children = calloc(CHILDREN, sizeof(*node->children));
 	inet.stats = alloc_percpu(struct ina_stats);
 	for (i = 0; i < ARRAY_SIZE(feeders); i++)
-		feeders[i] = (struct feeder){ i, memory(total * size, true) };
+		feeders[i] = (struct feeder){ i, memory(total * size) };
 	shuffle();
 }
 
