@@ -3,8 +3,6 @@
  * Stragglers: the arrival of each child's contributions, compared when a round
  * is complete. Nothing acts on it; it is shown.
  */
-#include <linux/ktime.h>
-
 #include "arrival.h"
 #include "node.h"
 
@@ -14,15 +12,15 @@
 /**
  * ina_arrival_note() - a contribution of a child has come
  * @arrivals: the child's
- * @depth: rounds in flight
+ * @at: place of the round in the window
  * @round: to which round
+ * @now: when
  *
  * Context: softirq, no lock held.
  */
-void ina_arrival_note(struct ina_arrivals *arrivals, u32 depth, u64 round)
+void ina_arrival_note(struct ina_arrivals *arrivals, u32 at, u64 round, u64 now)
 {
-	struct ina_arrival *arrival = &arrivals->window[round % depth];
-	u64 now = ktime_get_ns();
+	struct ina_arrival *arrival = &arrivals->window[at];
 
 	if (READ_ONCE(arrival->round) != round || !READ_ONCE(arrival->first)) {
 		WRITE_ONCE(arrival->first, now);

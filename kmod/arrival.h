@@ -43,7 +43,7 @@ struct ina_arrivals {
 	u64 rounds;
 };
 
-void ina_arrival_note(struct ina_arrivals *arrivals, u32 depth, u64 round);
+void ina_arrival_note(struct ina_arrivals *arrivals, u32 at, u64 round, u64 now);
 void ina_arrival_settle(struct ina_node *node, u64 round);
 
 #endif /* _INA_ARRIVAL_H */

@@ -30,7 +30,7 @@ static u32 ina_hop_first(const struct ina_hop *hop, u32 seq)
 /* Bit of a group in @answer, @late and @checked; its place in @count. */
 static u32 ina_hop_place(const struct ina_hop *hop, u32 seq)
 {
-	return seq / hop->group % INA_HOP_CREDIT;
+	return seq >> __ffs(hop->group) & (INA_HOP_CREDIT - 1);
 }
 
 /**
@@ -490,34 +490,47 @@ static bool ina_hop_is_whole(const struct ina_hop *hop, u32 first)
 	       min(hop->group, hop->top - first);
 }
 
-/**
- * ina_hop_received() - a packet has come and is accounted for
- * @hop: the hop
- * @epoch: its epoch
- * @seq: its number
- *
- * Return: what is to be done.
- */
-enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq)
+/* One number. Return: false if it was known, or cannot be. */
+static bool ina_hop_take(struct ina_hop *hop, u32 seq)
 {
-	enum ina_hop_todo todo = INA_HOP_NOTHING;
 	u32 place = ina_hop_place(hop, seq);
 
-	spin_lock_bh(&hop->lock);
-	if (hop->epoch != epoch || !ina_hop_raise(hop, seq + 1) ||
-	    !ina_hop_known(hop, seq) ||
-	    __test_and_set_bit(seq % ina_hop_span(hop), hop->got))
-		goto unlock;
+	lockdep_assert_held(&hop->lock);
+	if (!ina_hop_raise(hop, seq + 1) || !ina_hop_known(hop, seq) ||
+	    __test_and_set_bit(seq & (ina_hop_span(hop) - 1), hop->got))
+		return false;
 	if (++hop->count[place] == hop->group &&
 	    !(hop->checked & BIT(place)))
 		ina_hop_answer(hop, BIT(place));
 	else if (hop->late & BIT(place) &&
 		 ina_hop_is_whole(hop, ina_hop_first(hop, seq)))
 		ina_hop_answer(hop, BIT(place));
-	else if ((seq + 1) % hop->group == 0)
+	else if (!((seq + 1) & (hop->group - 1)))
 		ina_hop_defer(hop, BIT(place));
-	todo = ina_hop_todo(hop);
-unlock:
+	return true;
+}
+
+/**
+ * ina_hop_received() - packets have come and are accounted for
+ * @hop: the hop
+ * @epoch: their epoch
+ * @seq: number of the first
+ * @count: how many, in a row
+ *
+ * Return: what is to be done.
+ */
+enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
+				   u32 count)
+{
+	enum ina_hop_todo todo = INA_HOP_NOTHING;
+	bool any = false;
+
+	spin_lock_bh(&hop->lock);
+	if (hop->epoch == epoch)
+		while (count--)
+			any |= ina_hop_take(hop, seq++);
+	if (any)
+		todo = ina_hop_todo(hop);
 	spin_unlock_bh(&hop->lock);
 	return todo;
 }

@@ -123,7 +123,8 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 		 void *arg, bool *silent, bool *credit);
 bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end);
-enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq);
+enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
+				   u32 count);
 enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,
 				u32 end);
 bool ina_hop_check(struct ina_hop *hop, bool *answer);

@@ -89,14 +89,14 @@ static void stamp__credit(struct kunit *test)
 					       &seq));
 	/* The second group is answered: the first still holds all up. */
 	for (seq = HOP_TEST_GROUP; seq < 2 * HOP_TEST_GROUP; seq++)
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
 	KUNIT_EXPECT_EQ(test, answer.lost, 0);
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	KUNIT_EXPECT_FALSE(test, ina_hop_credit(&t->tx));
 	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	/* Both are paid back at once. */
@@ -117,7 +117,7 @@ static void answered__earlier(struct kunit *test)
 
 	hop_test_sent(test, HOP_TEST_SPAN);
 	for (seq = 0; seq < 2 * HOP_TEST_GROUP; seq++) {
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 		if ((seq + 1) % HOP_TEST_GROUP == 0)
 			KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
 								    &answer));
@@ -138,7 +138,7 @@ static void answered__hurry(struct kunit *test)
 
 	hop_test_sent(test, HOP_TEST_SPAN);
 	for (seq = 1; seq < 2 * HOP_TEST_GROUP; seq++)
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
 	KUNIT_EXPECT_EQ(test, answer.earlier & 1, 0);
@@ -148,7 +148,7 @@ static void answered__hurry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, una, 0);
 	KUNIT_EXPECT_EQ(test, end, HOP_TEST_GROUP);
 	for (; seq < 3 * HOP_TEST_GROUP; seq++)
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	KUNIT_EXPECT_FALSE(test, t->tx.ask);
@@ -191,7 +191,7 @@ static void learn__full(struct kunit *test)
 	hop_test_sent(test, HOP_TEST_GROUP);
 	t->tx.sent[0] -= msecs_to_jiffies(100);
 	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	KUNIT_EXPECT_GE(test, t->tx.delay, 100 / 8);
@@ -210,7 +210,7 @@ static void answered__gap_between(struct kunit *test)
 	for (seq = 0; seq < 3 * HOP_TEST_GROUP; seq++) {
 		if (seq == HOP_TEST_GROUP)
 			continue;
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 		/* The answer to group 0 is lost. */
 		if (seq == HOP_TEST_GROUP - 1)
 			ina_hop_next_answer(&t->rx, &epoch, &answer);
@@ -236,7 +236,7 @@ static void learn__asked(struct kunit *test)
 	hop_test_later(t);
 	ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
 	for (seq = 0; seq < HOP_TEST_SPAN; seq++) {
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 		if ((seq + 1) % HOP_TEST_GROUP)
 			continue;
 		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
@@ -285,7 +285,7 @@ static void pick__lost_first(struct kunit *test)
 		ina_hop_queue(&t->tx, HOP_TEST_GROUP + i);
 	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
 		if (seq != 2)
-			ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+			ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	hop_test_later(t);
 	ina_hop_check(&t->rx, &t->credit);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
@@ -343,7 +343,7 @@ static void stamp__other_epoch(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, ina_hop_stamp(&t->tx, HOP_TEST_EPOCH + 1, &slot,
 					       1, &seq));
-	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH + 1, 0),
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH + 1, 0, 1),
 			INA_HOP_NOTHING);
 	KUNIT_EXPECT_EQ(test, t->rx.top, 0);
 	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, HOP_TEST_EPOCH + 1, 0, 1),
@@ -361,9 +361,9 @@ static void received__gap(struct kunit *test)
 	hop_test_sent(test, HOP_TEST_GROUP);
 	for (seq = 0; seq < HOP_TEST_GROUP - 1; seq++)
 		if (seq != 2)
-			KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq),
+			KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1),
 					INA_HOP_NOTHING);
-	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq),
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1),
 			INA_HOP_CHECK);
 	KUNIT_EXPECT_FALSE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_TRUE(test, ina_hop_check(&t->rx, &now));
@@ -379,7 +379,7 @@ static void received__gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer.missing[0], BIT(2));
 	KUNIT_EXPECT_FALSE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	/* The late one comes after all: that was the one answer. */
-	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2),
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2, 1),
 			INA_HOP_NOTHING);
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 2);
@@ -397,7 +397,7 @@ static void received__later_group(struct kunit *test)
 	u32 epoch;
 	bool now;
 
-	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2 * HOP_TEST_GROUP);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2 * HOP_TEST_GROUP, 1);
 	hop_test_later(t);
 	ina_hop_check(&t->rx, &now);
 	KUNIT_EXPECT_TRUE(test, now);
@@ -414,17 +414,35 @@ static void received__impossible(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
 
-	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN, 1);
 	KUNIT_EXPECT_EQ(test, t->rx.top, 0);
-	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN - 1);
-	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN - 1, 1);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN, 1);
 	KUNIT_EXPECT_EQ(test, t->rx.top, HOP_TEST_SPAN + 1);
-	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0, 1);
 	KUNIT_EXPECT_EQ(test, t->rx.count[0], 1);
 	t->rx.late = 0;
 	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0,
 					    HOP_TEST_SPAN + 1),
 			INA_HOP_NOTHING);
+}
+
+/* Many in a row are as many one by one: known ones count once, groups end. */
+static void received__run(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0, 3),
+			INA_HOP_NOTHING);
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 1, 2),
+			INA_HOP_NOTHING);
+	KUNIT_EXPECT_EQ(test, t->rx.count[0], 3U);
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2,
+					       HOP_TEST_GROUP),
+			INA_HOP_ANSWER);
+	KUNIT_EXPECT_EQ(test, t->rx.count[0], (u32)HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, t->rx.count[1], 2U);
+	KUNIT_EXPECT_EQ(test, t->rx.top, (u32)HOP_TEST_GROUP + 2);
 }
 
 /* Not enough for a group: the sender asks, and goes on with a new one. */
@@ -436,7 +454,7 @@ static void ask__tail(struct kunit *test)
 	bool silent;
 
 	hop_test_sent(test, 3);
-	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0, 1);
 	KUNIT_EXPECT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit));
 	KUNIT_EXPECT_FALSE(test, ina_hop_done(&t->tx, &epoch, &una, &end));
 	hop_test_later(t);
@@ -494,10 +512,10 @@ static void asked__overtaking(struct kunit *test)
 	struct ina_hop_answer answer;
 	u32 epoch;
 
-	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0);
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0, 1);
 	KUNIT_EXPECT_EQ(test, ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, 2),
 			INA_HOP_CHECK);
-	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 1),
+	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 1, 1),
 			INA_HOP_ANSWER);
 	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
 	KUNIT_EXPECT_EQ(test, answer.count, 2);
@@ -574,7 +592,7 @@ static void numbers__wrap(struct kunit *test)
 		ina_hop_queue(&t->tx, i);
 		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
 		KUNIT_EXPECT_EQ(test, seq, start + i);
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	}
 	KUNIT_EXPECT_FALSE(test, ina_hop_credit(&t->tx));
 	for (i = 0; i < INA_HOP_CREDIT; i++) {
@@ -597,7 +615,7 @@ static void hop_test_flood(struct hop_test *t, struct rnd_state *rnd)
 		if (!ina_test_below(rnd, 3))
 			continue;
 		set_bit(slot, t->has);
-		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq);
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
 	}
 }
 
@@ -680,6 +698,7 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(received__gap),
 	KUNIT_CASE(received__later_group),
 	KUNIT_CASE(received__impossible),
+	KUNIT_CASE(received__run),
 	KUNIT_CASE(ask__tail),
 	KUNIT_CASE(ask__sent_since),
 	KUNIT_CASE(asked__overtaking),

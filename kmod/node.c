@@ -115,19 +115,6 @@ int ina_node_child_find(const struct ina_node *node,
 }
 
 /**
- * ina_node_slot_size() - bytes of a slot
- * @contributors: how many a node has
- *
- * Return: bytes.
- */
-u32 ina_node_slot_size(u16 contributors)
-{
-	return ALIGN(sizeof(struct ina_slot) +
-		     BITS_TO_LONGS(contributors) * sizeof(long),
-		     __alignof__(struct ina_slot));
-}
-
-/**
  * ina_node_peer() - a neighbour
  * @node: the node
  * @index: of a child, or INA_INDEX_NONE for the parent

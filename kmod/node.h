@@ -6,6 +6,7 @@
 #ifndef _INA_NODE_H
 #define _INA_NODE_H
 
+#include <linux/align.h>
 #include <linux/in6.h>
 #include <linux/interrupt.h>
 #include <linux/rwsem.h>
@@ -379,7 +380,6 @@ void ina_node_unalloc(struct ina_node *node);
 u64 ina_node_memory(const struct ina_node *node);
 u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren);
 u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren);
-u32 ina_node_slot_size(u16 contributors);
 void ina_node_spread(struct ina_node *node);
 int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 		   u16 *mtu, struct netlink_ext_ack *extack);
@@ -396,11 +396,25 @@ static inline bool ina_node_degrades(const struct ina_node *node)
 	return node->job->config.on_loss == INA_ON_LOSS_DEGRADE;
 }
 
+/* Bytes of a slot. */
+static inline u32 ina_node_slot_size(u16 contributors)
+{
+	return ALIGN(sizeof(struct ina_slot) +
+		     BITS_TO_LONGS(contributors) * sizeof(long),
+		     __alignof__(struct ina_slot));
+}
+
+/* Place of a round in the window. */
+static inline u32 ina_node_at(const struct ina_node *node, u64 round)
+{
+	return round % node->job->config.depth;
+}
+
 /* Number, state and elements of the slot of a fragment. */
 static inline u32 ina_node_slot_id(const struct ina_node *node, u64 round,
 				   u32 frag)
 {
-	return (u32)(round % node->job->config.depth) * node->frags + frag;
+	return ina_node_at(node, round) * node->frags + frag;
 }
 
 static inline struct ina_slot *ina_node_slot(const struct ina_node *node,
@@ -416,31 +430,45 @@ static inline unsigned int ina_node_elem(const struct ina_node *node, bool wide)
 		      ina_sum_narrow(node->type.dtype);
 }
 
-/* Where partial sums are. */
-static inline void *ina_node_sums(const struct ina_node *node, u32 id)
+/* Where partial sums are: fragment @frag of the round at @at. */
+static inline void *ina_node_sums_at(const struct ina_node *node, u32 at,
+				     u32 frag)
 {
-	return node->sums.addr + (size_t)(id / node->frags) * node->sum_stride +
-	       (size_t)(id % node->frags) * node->job->config.fragment *
+	return node->sums.addr + at * node->sum_stride +
+	       (size_t)frag * node->job->config.fragment *
 	       ina_sum_wide(node->type.dtype);
 }
 
 /* Where results are: in the place of the sums, unless workers read them. */
-static inline void *ina_node_results(const struct ina_node *node, u32 id)
+static inline void *ina_node_results_at(const struct ina_node *node, u32 at,
+					u32 frag)
 {
 	if (!node->results.addr)
-		return ina_node_sums(node, id);
-	return node->results.addr + (size_t)(id / node->frags) * node->stride +
-	       (size_t)(id % node->frags) * node->job->config.fragment *
+		return ina_node_sums_at(node, at, frag);
+	return node->results.addr + at * node->stride +
+	       (size_t)frag * node->job->config.fragment *
 	       ina_sum_narrow(node->type.dtype);
 }
 
+/* The same by the number of the slot. */
+static inline void *ina_node_sums(const struct ina_node *node, u32 id)
+{
+	return ina_node_sums_at(node, id / node->frags, id % node->frags);
+}
+
+static inline void *ina_node_results(const struct ina_node *node, u32 id)
+{
+	return ina_node_results_at(node, id / node->frags, id % node->frags);
+}
+
 static inline struct ina_sums ina_node_elements(const struct ina_node *node,
-						u32 id, unsigned int count)
+						u32 at, u32 frag,
+						unsigned int count)
 {
 	return (struct ina_sums){
 		.type = &node->type,
-		.acc = ina_node_sums(node, id),
-		.result = ina_node_results(node, id),
+		.acc = ina_node_sums_at(node, at, frag),
+		.result = ina_node_results_at(node, at, frag),
 		.count = count,
 		.root = node->root,
 	};

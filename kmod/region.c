@@ -72,7 +72,10 @@ int ina_region_alloc(struct ina_region *region, struct ina_job *job, u64 size)
 	if (!ina_region_charge(&ina_region_total, size,
 			       ina_region_limit(ina_max_total_mb)))
 		goto uncharge_job;
-	/* Beyond the limit of its cgroup the caller gets an error, no kill. */
+	/*
+	 * In huge pages, if there are any: slots are far apart. Beyond the limit of its
+	 * cgroup the caller gets an error, no kill.
+	 */
 	region->addr = vmalloc_huge(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
 				    __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (!region->addr)

@@ -34,11 +34,30 @@ static bool ina_round_key_match(u64 progress, const struct ina_tag *tag)
  */
 struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round)
 {
-	u64 kept = READ_ONCE(node->rounds[round % node->job->config.depth].kept);
+	struct ina_tag tag = { .era = era, .round = round };
 
-	if (kept && (u32)kept == (u32)round)
-		era = kept >> 32;
-	return (struct ina_tag){ .era = era, .round = round };
+	ina_round_look(node, ina_node_at(node, round), &tag);
+	return tag;
+}
+
+/**
+ * ina_round_look() - is a round final, and under which tag
+ * @node: the node
+ * @at: its place in the window
+ * @tag: the round, and the era of the epoch that is published; if it is final,
+ *	the era since which it is goes here
+ *
+ * Context: as ina_round_tag().
+ * Return: true if so.
+ */
+bool ina_round_look(const struct ina_node *node, u32 at, struct ina_tag *tag)
+{
+	u64 kept = READ_ONCE(node->rounds[at].kept);
+
+	if (!kept || (u32)kept != (u32)tag->round)
+		return false;
+	tag->era = kept >> 32;
+	return true;
 }
 
 /**
@@ -51,8 +70,7 @@ struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round)
  */
 bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag)
 {
-	u64 kept = READ_ONCE(node->rounds[tag->round %
-					  node->job->config.depth].kept);
+	u64 kept = READ_ONCE(node->rounds[ina_node_at(node, tag->round)].kept);
 
 	return tag->era && kept == ((u64)tag->era << 32 | (u32)tag->round);
 }
@@ -217,11 +235,12 @@ static int ina_round_enter_locked(struct ina_node *node,
 	return ret;
 }
 
-/* May a fragment of @tag with @length go into its slot? 0 or a counter. */
-static int ina_round_enter(struct ina_node *node, const struct ina_tag *tag,
-			   u32 length, const struct in6_addr *from)
+/* May a fragment of @tag, at @at, with @length go into its slot? 0 or a counter. */
+static int ina_round_enter(struct ina_node *node, u32 at,
+			   const struct ina_tag *tag, u32 length,
+			   const struct in6_addr *from)
 {
-	struct ina_round *entry = ina_round_entry(node, tag->round);
+	struct ina_round *entry = &node->rounds[at];
 	/* Pairs with the release in ina_round_claim(): the word, then the length. */
 	u64 progress = atomic64_read_acquire(&entry->progress);
 
@@ -335,12 +354,13 @@ int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
 			 struct ina_part *part, u32 frag, u32 length,
 			 const void *src, const struct in6_addr *from)
 {
-	u32 id = ina_node_slot_id(node, part->tag.round, frag);
+	u32 at = ina_node_at(node, part->tag.round);
+	u32 id = at * node->frags + frag;
 	u32 count = ina_wire_count(length, node->job->config.fragment, frag);
-	struct ina_sums sums = ina_node_elements(node, id, count);
+	struct ina_sums sums = ina_node_elements(node, at, frag, count);
 	int err;
 
-	err = ina_round_enter(node, &part->tag, length, from);
+	err = ina_round_enter(node, at, &part->tag, length, from);
 	if (err)
 		return err;
 	/* Who knows the era knows how many: see ina_epoch_open(). */
@@ -405,16 +425,17 @@ unlock:
 int ina_round_result(struct ina_node *node, const struct ina_part *part,
 		     u32 frag, u32 length, const void *src)
 {
-	u32 id = ina_node_slot_id(node, part->tag.round, frag);
+	u32 at = ina_node_at(node, part->tag.round);
+	u32 id = at * node->frags + frag;
 	u32 count = ina_wire_count(length, node->job->config.fragment, frag);
-	struct ina_sums sums = ina_node_elements(node, id, count);
+	struct ina_sums sums = ina_node_elements(node, at, frag, count);
 	int err;
 
 	/* A final round may be of earlier members. */
 	if (!part->final && (part->workers != READ_ONCE(node->members) ||
 			     part->token != READ_ONCE(node->token)))
 		return INA_STAT_DROP_MEMBERS;
-	err = ina_round_enter(node, &part->tag, length, &node->parent.addr);
+	err = ina_round_enter(node, at, &part->tag, length, &node->parent.addr);
 	if (err)
 		return err;
 	if (part->final)

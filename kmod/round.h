@@ -27,7 +27,7 @@ static inline u64 ina_round_key(const struct ina_tag *tag)
 static inline struct ina_round *ina_round_entry(struct ina_node *node,
 						u64 round)
 {
-	return &node->rounds[round % node->job->config.depth];
+	return &node->rounds[ina_node_at(node, round)];
 }
 
 int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
@@ -39,6 +39,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 				  const struct ina_tag *tag, u32 length);
 void ina_round_advance(struct ina_node *node);
 struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round);
+bool ina_round_look(const struct ina_node *node, u32 at, struct ina_tag *tag);
 bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag);
 bool ina_round_is_live(const struct ina_node *node,
 		       const struct ina_round *entry);

@@ -5,14 +5,14 @@
  * dispatch by type. Every refusal ends at one place with one counter.
  * Context: softirq, under RCU.
  */
+#include <linux/ktime.h>
 #include <linux/percpu.h>
+#include <linux/prefetch.h>
+#include <linux/unaligned.h>
 #include <net/ipv6.h>
 
 #include "epoch.h"
-#include "event.h"
-#include "fail.h"
 #include "job.h"
-#include "late.h"
 #include "member.h"
 #include "net.h"
 #include "round.h"
@@ -65,10 +65,18 @@ static void ina_rx_misplaced(struct ina_node *node, const struct ina_pkt *pkt,
 		ina_tx_stranger(node, &info->saddr, NULL);
 }
 
-/* The child with the packet's index, if it is the sender and has joined. */
-static int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
-			const struct ina_rx_info *info,
-			struct ina_child **child)
+/**
+ * ina_rx_child() - the child with the packet's index
+ * @node: the node
+ * @pkt: the packet
+ * @info: what the entry knows
+ * @child: where the child goes
+ *
+ * Context: softirq, under RCU.
+ * Return: 0 if it is the sender and has joined, else a counter.
+ */
+int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
+		 const struct ina_rx_info *info, struct ina_child **child)
 {
 	if (pkt->index >= node->nchildren ||
 	    !ipv6_addr_equal(&node->children[pkt->index].peer.addr,
@@ -89,17 +97,65 @@ static int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
 	return INA_STAT_DROP_EPOCH;
 }
 
-static bool ina_rx_from_parent(const struct ina_node *node,
-			       const struct ina_rx_info *info)
+/**
+ * ina_rx_from_parent() - is the parent the sender
+ * @node: the node
+ * @info: what the entry knows
+ *
+ * Context: softirq, under RCU.
+ * Return: true if so.
+ */
+bool ina_rx_from_parent(const struct ina_node *node,
+			const struct ina_rx_info *info)
 {
 	return !node->root &&
 	       ipv6_addr_equal(&node->parent.addr, &info->saddr);
 }
 
+/**
+ * struct ina_rx_walk - state of the walk over one skb
+ * @inet: the namespace
+ * @info: what the entry knows
+ * @job: job of the last packet
+ * @node: node of the last packet: its sums are sent when the node changes or
+ *	the walk ends
+ * @skb: what is walked over
+ * @part: @skb, or the one of its list the walk has come to; NULL: copy the rest
+ * @frag: of @part: 0 its linear bytes, i + 1 its page fragment i
+ * @start: offset of that piece from the data of @skb
+ * @now: when the walk began
+ * @at: place of the last packet's round in the window
+ * @peer: neighbour with numbers that are not accounted for yet
+ * @epoch: their epoch
+ * @seq: the first of them
+ * @count: how many, in a row
+ * @summing: @ctx has begun
+ * @ctx: of the contributions
+ */
+struct ina_rx_walk {
+	struct ina_net *inet;
+	const struct ina_rx_info *info;
+	struct ina_job *job;
+	struct ina_node *node;
+	struct sk_buff *skb;
+	struct sk_buff *part;
+	unsigned int frag;
+	unsigned int start;
+	u64 now;
+	u32 at;
+	struct ina_peer *peer;
+	u32 epoch;
+	u32 seq;
+	u32 count;
+	bool summing;
+	struct ina_sum_ctx ctx;
+};
+
 /* Epoch, window, fragment and size of a packet of elements; fills the tag. */
-static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
+static int ina_rx_place(struct ina_rx_walk *walk, const struct ina_pkt *pkt,
 			struct ina_part *part)
 {
+	struct ina_node *node = walk->node;
 	const struct ina_job_config *config = &node->job->config;
 	u64 epoch_era = ina_epoch_published(node);
 	u64 base = READ_ONCE(node->base);
@@ -109,15 +165,18 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 	if (!epoch_era || pkt->epoch != epoch_era >> 32)
 		return INA_STAT_DROP_EPOCH;
 	round = ina_wire_round(pkt->round, base);
+	walk->at = ina_node_at(node, round);
 	*part = (struct ina_part){
-		.tag = ina_round_tag(node, (u32)epoch_era, round),
+		.tag = { .era = (u32)epoch_era, .round = round },
 		.contributor = pkt->index,
 		.workers = pkt->workers,
 		.token = pkt->token,
 		.flags = pkt->flags,
 		.wide = wide,
+		.final = false,
+		.expected = 0,
 	};
-	part->final = ina_round_is_kept(node, &part->tag);
+	part->final = ina_round_look(node, walk->at, &part->tag);
 	/* Rounds change after the epoch is withdrawn: see ina_epoch_open(). */
 	smp_rmb();
 	if (READ_ONCE(node->epoch_era) != epoch_era)
@@ -129,15 +188,21 @@ static int ina_rx_place(struct ina_node *node, const struct ina_pkt *pkt,
 		     pkt->elem != ina_node_elem(node, true)))
 		return INA_STAT_DROP_SIZE;
 	if (pkt->length > config->capacity ||
-	    pkt->frag >= ina_wire_frags(pkt->length, config->fragment) ||
+	    (u64)pkt->frag * config->fragment >= pkt->length ||
 	    pkt->count != ina_wire_count(pkt->length, config->fragment,
 					 pkt->frag))
 		return INA_STAT_DROP_FRAGMENT;
 	return 0;
 }
 
-/* What a packet leaves to do on its hop. */
-static void ina_rx_todo(struct ina_node *node, enum ina_hop_todo todo)
+/**
+ * ina_rx_todo() - what a packet leaves to do on its hop
+ * @node: the node
+ * @todo: it
+ *
+ * Context: softirq, under RCU.
+ */
+void ina_rx_todo(struct ina_node *node, enum ina_hop_todo todo)
 {
 	if (todo == INA_HOP_ANSWER)
 		ina_node_kick(node);
@@ -161,261 +226,95 @@ static bool ina_rx_again(const struct ina_node *node,
 	return false;
 }
 
+/* Account for the numbers that have come in a row. */
+static void ina_rx_settle(struct ina_rx_walk *walk)
+{
+	if (walk->count)
+		ina_rx_todo(walk->node,
+			    ina_hop_received(&walk->peer->hop, walk->epoch,
+					     walk->seq, walk->count));
+	walk->count = 0;
+}
+
 /* A packet of elements was taken, or is of no use: its number is accounted for. */
-static void ina_rx_account(struct ina_node *node, struct ina_peer *peer,
+static void ina_rx_account(struct ina_rx_walk *walk, struct ina_peer *peer,
 			   const struct ina_pkt *pkt,
 			   const struct ina_part *part, int err)
 {
-	if (!ina_rx_again(node, part, err))
-		ina_rx_todo(node, ina_hop_received(&peer->hop, pkt->epoch,
-						   pkt->seq));
+	if (ina_rx_again(walk->node, part, err))
+		return;
+	if (walk->peer != peer || walk->epoch != pkt->epoch ||
+	    walk->seq + walk->count != pkt->seq) {
+		ina_rx_settle(walk);
+		walk->peer = peer;
+		walk->epoch = pkt->epoch;
+		walk->seq = pkt->seq;
+	}
+	walk->count++;
 }
 
-static int ina_rx_data(struct ina_node *node, const struct ina_pkt *pkt,
-		       const struct ina_rx_info *info,
-		       const struct ina_sum_ctx *ctx)
+static int ina_rx_data(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
 {
-	struct ina_part part = {};
+	const struct ina_rx_info *info = walk->info;
+	struct ina_node *node = walk->node;
+	struct ina_part part __uninitialized;
 	struct ina_child *child;
 	int err;
 
 	err = ina_rx_child(node, pkt, info, &child);
 	if (err)
 		return err;
-	err = ina_rx_place(node, pkt, &part);
+	err = ina_rx_place(walk, pkt, &part);
 	/* A final round needs no more contributions. */
 	if (!err)
 		err = part.final ? INA_STAT_DROP_STALE :
-		      ina_round_contribute(node, ctx, &part, pkt->frag,
+		      ina_round_contribute(node, &walk->ctx, &part, pkt->frag,
 					   pkt->length, pkt->body,
 					   &info->saddr);
-	ina_rx_account(node, &child->peer, pkt, &part, err);
+	ina_rx_account(walk, &child->peer, pkt, &part, err);
 	if (err)
 		return err;
-	ina_arrival_note(&child->arrivals, node->job->config.depth,
-			 part.tag.round);
+	ina_arrival_note(&child->arrivals, walk->at, part.tag.round, walk->now);
 	ina_stats_inc(node->job->stats, INA_STAT_RX_DATA);
 	return 0;
 }
 
-static int ina_rx_result(struct ina_node *node, const struct ina_pkt *pkt,
-			 const struct ina_rx_info *info)
+static int ina_rx_result(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
 {
-	struct ina_part part = {};
+	struct ina_node *node = walk->node;
+	struct ina_part part __uninitialized;
 	int err;
 
-	if (!ina_rx_from_parent(node, info))
+	if (!ina_rx_from_parent(node, walk->info))
 		return INA_STAT_DROP_SOURCE;
-	err = ina_rx_place(node, pkt, &part);
+	err = ina_rx_place(walk, pkt, &part);
 	if (!err)
 		err = ina_round_result(node, &part, pkt->frag, pkt->length,
 				       pkt->body);
-	ina_rx_account(node, &node->parent, pkt, &part, err);
+	ina_rx_account(walk, &node->parent, pkt, &part, err);
 	if (!err)
 		ina_stats_inc(node->job->stats, INA_STAT_RX_RESULT);
 	return err;
 }
 
-/* Which round a packet is about. */
-static int ina_rx_tag(struct ina_node *node, const struct ina_pkt *pkt,
-		      struct ina_tag *tag)
-{
-	u64 epoch_era = ina_epoch_published(node);
-
-	if (!epoch_era || pkt->epoch != epoch_era >> 32)
-		return INA_STAT_DROP_EPOCH;
-	*tag = ina_round_tag(node, (u32)epoch_era,
-			     ina_wire_round(pkt->round, READ_ONCE(node->base)));
-	return 0;
-}
-
-static struct ina_blame ina_rx_blame(const struct ina_fail_hdr *fail)
-{
-	struct ina_blame blame = {
-		.reason = be32_to_cpu(fail->reason),
-		.detail = { be32_to_cpu(fail->detail[0]),
-			    be32_to_cpu(fail->detail[1]) },
-		.worker = be32_to_cpu(fail->worker),
-		.last = be32_to_cpu(fail->last),
-	};
-
-	memcpy(&blame.culprit, fail->culprit, sizeof(fail->culprit));
-	return blame;
-}
-
-/* A round waits, says a child; or it is to end, says the parent. */
-static int ina_rx_late(struct ina_node *node, const struct ina_pkt *pkt,
-		       const struct ina_rx_info *info)
-{
-	bool order = pkt->type == INA_TYPE_EXCLUDE;
-	struct ina_child *child;
-	struct ina_blame blame;
-	struct ina_tag tag;
-	int err;
-
-	if (order)
-		err = ina_rx_from_parent(node, info) ? 0 : INA_STAT_DROP_SOURCE;
-	else
-		err = ina_rx_child(node, pkt, info, &child);
-	if (!err)
-		err = ina_rx_tag(node, pkt, &tag);
-	if (err)
-		return err;
-	if (order) {
-		ina_late_order(node, &tag);
-		return 0;
-	}
-	blame = ina_rx_blame(pkt->body);
-	ina_late_named(node, child, &tag, &blame);
-	return 0;
-}
-
-/* A child's failure goes up to the root, the root's comes down to all. */
-static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
-		       const struct ina_rx_info *info)
-{
-	bool down = ina_rx_from_parent(node, info);
-	struct ina_child *child;
-	struct ina_blame blame;
-	struct ina_tag tag;
-	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
-
-	if (!err)
-		err = ina_rx_tag(node, pkt, &tag);
-	if (err)
-		return err;
-	blame = ina_rx_blame(pkt->body);
-	if (down || node->root) {
-		ina_fail_round_from(node, &tag, &blame);
-	} else {
-		pkt->index = READ_ONCE(node->index);
-		pkt->flags &= ~INA_F_CRC;
-		ina_tx_control(node, &node->parent, pkt, pkt->body);
-	}
-	return 0;
-}
-
-/* The neighbour answers what was sent to it. */
-static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
-			 const struct ina_pkt *pkt)
-{
-	const u8 *missing = pkt->type == INA_TYPE_GROUP_NACK ? pkt->body : NULL;
-	u16 index = peer == &node->parent ? INA_INDEX_NONE : pkt->index;
-	bool back;
-
-	if (!ina_hop_answered(&peer->hop, pkt->epoch, pkt->seq, pkt->count,
-			      missing, pkt->frag, &back))
-		return;
-	ina_tx_ready(node, index);
-	if (READ_ONCE(peer->hop.ask))
-		ina_node_kick(node);
-	if (back)
-		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
-}
-
-/* Loss recovery, the same in both directions. Return: 0 or a counter. */
-static int ina_rx_hop(struct ina_node *node, const struct ina_pkt *pkt,
-		      const struct ina_rx_info *info)
-{
-	bool down = ina_rx_from_parent(node, info);
-	const struct ina_done_hdr *done = pkt->body;
-	u64 epoch_era = ina_epoch_published(node);
-	struct ina_child *child;
-	struct ina_peer *peer;
-	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
-
-	if (err)
-		return err;
-	if (!epoch_era || pkt->epoch != epoch_era >> 32)
-		return INA_STAT_DROP_EPOCH;
-	peer = down ? &node->parent : &child->peer;
-	if (pkt->type != INA_TYPE_DONE)
-		ina_rx_group(node, peer, pkt);
-	else
-		ina_rx_todo(node, ina_hop_asked(&peer->hop, pkt->epoch,
-						pkt->seq,
-						be32_to_cpu(done->end)));
-	return 0;
-}
-
-/* All but packets of elements. Return: 0 or a counter. */
-static int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
-			  const struct ina_rx_info *info)
-{
-	struct ina_child *child;
-	int err;
-
-	switch (pkt->type) {
-	case INA_TYPE_JOIN:
-		ina_member_rx_join(node, pkt, &info->saddr);
-		return 0;
-	case INA_TYPE_ACK:
-		err = ina_rx_child(node, pkt, info, &child);
-		if (!err)
-			ina_member_rx_ack(node, child, pkt);
-		return err;
-	case INA_TYPE_FAIL:
-		return ina_rx_fail(node, pkt, info);
-	case INA_TYPE_LATE:
-	case INA_TYPE_EXCLUDE:
-		return ina_rx_late(node, pkt, info);
-	case INA_TYPE_DONE:
-	case INA_TYPE_GROUP_OK:
-	case INA_TYPE_GROUP_NACK:
-		return ina_rx_hop(node, pkt, info);
-	}
-	if (!ina_rx_from_parent(node, info))
-		return INA_STAT_DROP_SOURCE;
-	if (pkt->type == INA_TYPE_WELCOME)
-		ina_member_rx_welcome(node, pkt);
-	else
-		ina_member_rx_epoch(node, pkt);
-	return 0;
-}
-
 /* Dispatch by type. Return: 0 or the counter that says why not. */
-static int ina_rx_dispatch(struct ina_node *node, struct ina_pkt *pkt,
-			   const struct ina_rx_info *info,
-			   const struct ina_sum_ctx *ctx)
+static int ina_rx_dispatch(struct ina_rx_walk *walk, struct ina_pkt *pkt)
 {
+	struct ina_node *node = walk->node;
 	int err;
 
-	if (!ipv6_addr_equal(&node->local, &info->daddr))
+	if (!ipv6_addr_equal(&node->local, &walk->info->daddr))
 		return INA_STAT_DROP_LOCAL;
 	if (pkt->type == INA_TYPE_DATA)
-		return ina_rx_data(node, pkt, info, ctx);
+		return ina_rx_data(walk, pkt);
 	if (pkt->type == INA_TYPE_RESULT)
-		return ina_rx_result(node, pkt, info);
-	err = ina_rx_control(node, pkt, info);
+		return ina_rx_result(walk, pkt);
+	ina_rx_settle(walk);
+	err = ina_rx_control(node, pkt, walk->info);
 	if (!err)
 		ina_stats_inc(node->job->stats, INA_STAT_RX_CONTROL);
 	return err;
 }
-
-/**
- * struct ina_rx_walk - state of the walk over one skb
- * @inet: the namespace
- * @info: what the entry knows
- * @node: node of the last packet: its sums are sent when the node changes or
- *	the walk ends
- * @skb: what is walked over
- * @part: @skb, or the one of its list the walk has come to; NULL: copy the rest
- * @frag: of @part: 0 its linear bytes, i + 1 its page fragment i
- * @start: offset of that piece from the data of @skb
- * @summing: @ctx has begun
- * @ctx: of the contributions
- */
-struct ina_rx_walk {
-	struct ina_net *inet;
-	const struct ina_rx_info *info;
-	struct ina_node *node;
-	struct sk_buff *skb;
-	struct sk_buff *part;
-	unsigned int frag;
-	unsigned int start;
-	bool summing;
-	struct ina_sum_ctx ctx;
-};
 
 /*
  * One begin for all contributions of an skb, but it ends before anything that
@@ -437,6 +336,7 @@ static void ina_rx_turn(struct ina_rx_walk *walk, struct ina_node *node)
 {
 	if (walk->node && walk->node != node) {
 		ina_rx_sum(walk, false);
+		ina_rx_settle(walk);
 		ina_tx_run(walk->node, INA_TX_BUDGET);
 	}
 	walk->node = node;
@@ -458,7 +358,7 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 	struct ina_stats __percpu *stats = walk->inet->stats;
 	struct ina_node *node;
 	struct ina_job *job;
-	struct ina_pkt pkt;
+	struct ina_pkt pkt __uninitialized;
 	int err;
 
 	err = ina_wire_parse(data, len, walk->info->need_crc, &pkt);
@@ -472,7 +372,10 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 	}
 	if (!ina_wire_is_elements(pkt.type))
 		pkt.body = ina_rx_copy(pkt.body, len - sizeof(struct ina_hdr));
-	job = ina_job_find(walk->inet, pkt.job);
+	job = walk->job;
+	if (!job || job->config.id != pkt.job)
+		job = ina_job_find(walk->inet, pkt.job);
+	walk->job = job;
 	node = job ? rcu_dereference(job->node) : NULL;
 	err = INA_STAT_DROP_JOB;
 	if (!node)
@@ -483,7 +386,7 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 		goto drop;
 	ina_rx_turn(walk, node);
 	ina_rx_sum(walk, pkt.type == INA_TYPE_DATA);
-	err = ina_rx_dispatch(node, &pkt, walk->info, &walk->ctx);
+	err = ina_rx_dispatch(walk, &pkt);
 	if (err)
 		goto drop;
 	return true;
@@ -530,6 +433,23 @@ static const void *ina_rx_bytes(const struct ina_rx_walk *walk)
 	return page && !PageHighMem(page) ? skb_frag_address(frag) : NULL;
 }
 
+/*
+ * While a packet is added, the slot of the next one is fetched: a guess, as long
+ * as nobody has looked whether that is one.
+ */
+static void ina_rx_ahead(const struct ina_rx_walk *walk,
+			 const struct ina_hdr *next)
+{
+	const struct ina_node *node = walk->node;
+	u32 frag = get_unaligned_be32(&next->frag), at = walk->at;
+
+	if (frag >= node->frags)
+		return;
+	prefetchw(ina_node_slot(node, at * node->frags + frag));
+	ina_sum_prefetch(&node->type, ina_node_sums_at(node, at, frag),
+			 node->job->config.fragment);
+}
+
 /* The next packet, where it is if it is in one piece, else a copy of it. */
 static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 			       unsigned int len)
@@ -541,6 +461,9 @@ static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 		ina_rx_next(walk);
 	if (walk->part && offset + len <= walk->start + ina_rx_piece(walk))
 		bytes = ina_rx_bytes(walk);
+	if (bytes && walk->summing &&
+	    offset + 2 * len <= walk->start + ina_rx_piece(walk))
+		ina_rx_ahead(walk, bytes + (offset + len - walk->start));
 	if (bytes)
 		return bytes + (offset - walk->start);
 	return skb_copy_bits(walk->skb, offset, buffer->data, len) ? NULL :
@@ -595,6 +518,7 @@ void ina_rx(struct ina_net *inet, struct sk_buff *skb,
 {
 	struct ina_rx_walk walk = {
 		.inet = inet, .info = info, .skb = skb, .part = skb,
+		.now = ktime_get_ns(),
 	};
 	unsigned int accepted;
 

@@ -7,6 +7,7 @@
 #define _INA_SLOT_H
 
 #include <linux/bitops.h>
+#include <linux/cache.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -95,7 +96,7 @@ struct ina_slot {
 	u32 workers;
 	u32 token;
 	unsigned long seen[];
-};
+} ____cacheline_aligned;
 
 #define INA_SLOT_UP	BIT(0)
 #define INA_SLOT_DOWN	BIT(1)

@@ -15,6 +15,8 @@
 #ifndef _INA_SUM_H
 #define _INA_SUM_H
 
+#include <linux/cache.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 #include <uapi/linux/ina.h>
 
@@ -80,6 +82,21 @@ static inline unsigned int ina_sum_wide(u8 dtype)
 static inline bool ina_sum_is_same(u8 dtype)
 {
 	return ina_sum_narrow(dtype) == ina_sum_wide(dtype);
+}
+
+/**
+ * ina_sum_prefetch() - sums will be needed soon
+ * @type: of the elements
+ * @acc: sums, wide; may be anywhere
+ * @count: elements
+ */
+static inline void ina_sum_prefetch(const struct ina_sum_type *type,
+				    const void *acc, unsigned int count)
+{
+	const void *end = acc + count * ina_sum_wide(type->dtype);
+
+	for (; acc < end; acc += SMP_CACHE_BYTES)
+		prefetchw(acc);
 }
 
 int ina_sum_choose(const char *want, bool have);

@@ -539,7 +539,7 @@ static bool ina_tx_look_round(struct ina_tx_batch *b, u32 id,
 	b->wide = part->wide;
 	b->first = id - id % node->frags;
 	b->frags = ina_wire_frags(b->pkt.length, config->fragment);
-	b->sums = ina_node_elements(node, b->first, 0);
+	b->sums = ina_node_elements(node, id / node->frags, 0, 0);
 	b->pkt.type = b->way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT;
 	b->pkt.job = config->id;
 	b->pkt.epoch = epoch_era >> 32;

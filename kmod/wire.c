@@ -5,7 +5,6 @@
  */
 #include <linux/crc32c.h>
 #include <linux/kernel.h>
-#include <linux/log2.h>
 #include <linux/math.h>
 
 #include "stats.h"
@@ -58,10 +57,12 @@ static __be32 ina_wire_crc(const struct ina_hdr *hdr, const void *body,
 /* Bytes of an element, if @len is a whole number of those there can be, or 0. */
 static u8 ina_wire_elem(unsigned int len, u16 count)
 {
-	unsigned int elem = len / count;
+	u8 elem;
 
-	return len % count || elem > 8 || elem < 2 || !is_power_of_2(elem) ?
-	       0 : elem;
+	for (elem = 8; elem >= 2; elem /= 2)
+		if (len == count * elem)
+			return elem;
+	return 0;
 }
 
 /* Return: 0 if @len is what the type and the count say, else a counter. */
@@ -103,7 +104,7 @@ static int ina_wire_check_size(struct ina_pkt *pkt, unsigned int len)
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		   struct ina_pkt *pkt)
 {
-	struct ina_hdr copy, *hdr = &copy;
+	struct ina_hdr copy __uninitialized, *hdr = &copy;
 	int err;
 
 	if (len < sizeof(*hdr))
@@ -115,6 +116,7 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		return INA_STAT_DROP_VERSION;
 	if (!hdr->type || hdr->type >= INA_TYPE_MAX)
 		return INA_STAT_DROP_TYPE;
+	/* All of it: what is left out is cleared first, which takes longer. */
 	*pkt = (struct ina_pkt){
 		.type = hdr->type,
 		.flags = be16_to_cpu(hdr->flags),
@@ -126,6 +128,7 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		.length = be32_to_cpu(hdr->length),
 		.index = be16_to_cpu(hdr->index),
 		.count = be16_to_cpu(hdr->count),
+		.elem = 0,
 		.workers = be32_to_cpu(hdr->workers),
 		.token = be32_to_cpu(hdr->token),
 		.body = data + sizeof(*hdr),

@@ -13,10 +13,11 @@ import sys
 WAYS = ('hot', '512', 'memory', 'scattered')
 ROW = re.compile(r'(\S.*?)\s+(\S+)' + r'\s+(-?[\d.]+)' * len(WAYS) + '$')
 LIMIT = 'b += a'
+NOTE = re.compile(r'.* CPUs? .*fragments/s|lost updates: ')
 
 
 def read(path):
-    head, rows = {}, []
+    head, rows, notes = {}, [], []
     for line in open(path):
         row = ROW.match(line.strip())
         if row:
@@ -24,9 +25,11 @@ def read(path):
         elif line.split()[:1] and line.split()[0] in ('host', 'machine', 'megabytes'):
             word, rest = line.strip().split(maxsplit=1)
             head[word] = rest
+        elif NOTE.match(line):
+            notes.append(' '.join(line.split()))
     if not rows:
         sys.exit('native.py: no rows in ' + path)
-    return head, rows
+    return head, rows, notes
 
 
 def limit(rows):
@@ -35,7 +38,7 @@ def limit(rows):
     return [min(ns) for ns in zip(*loops)]
 
 
-def markdown(head, rows, command):
+def markdown(head, rows, notes, command):
     best = limit(rows)
     text = ['# Nanoseconds for a fragment of 256 elements', '',
             f"Measured with `{command}` on the machine itself: {head['machine']}, {head['host']}.",
@@ -45,14 +48,14 @@ def markdown(head, rows, command):
     for name, kind, ns in rows:
         cells = [f'{x:.1f} ({b / x:.0%})' if x > 0 else f'{x:.1f}' for x, b in zip(ns, best)]
         text.append(f'| {name} | {kind} | ' + ' | '.join(cells) + ' |')
-    return '\n'.join([*text, ''])
+    return '\n'.join([*text, '', *('* ' + note for note in notes), ''])
 
 
 def main(log, folder, command):
-    head, rows = read(log)
-    open(folder + '/native.md', 'w').write(markdown(head, rows, command))
+    head, rows, notes = read(log)
+    open(folder + '/native.md', 'w').write(markdown(head, rows, notes, command))
     out = [{'name': n, 'implementation': k, 'ns': dict(zip(WAYS, ns))} for n, k, ns in rows]
-    json.dump({'command': command, **head, 'results': out}, open(folder + '/native.json', 'w'), indent=1)
+    json.dump({'command': command, **head, 'results': out, 'notes': notes}, open(folder + '/native.json', 'w'), indent=1)
 
 
 main(*sys.argv[1:])

@@ -37,6 +37,14 @@ typedef long long s64;
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
+#define SMP_CACHE_BYTES	64
+/* gcc has none without vector registers. */
+#if defined(__x86_64__)
+#define prefetchw(p)	asm volatile("prefetchw %0" :: "m" (*(const char *)(p)))
+#else
+#define prefetchw(p)	__builtin_prefetch(p, 1)
+#endif
+
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
 #define min_t(type, a, b)	min((type)(a), (type)(b))
