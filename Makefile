@@ -76,6 +76,11 @@ bench:
 	+@selftests/bench/bench.sh native $(if $(filter 1,$(QUICK)),quick)
 	+@selftests/bench/bench.sh peers $(if $(filter 1,$(QUICK)),quick)
 
+.PHONY: bench-sweep
+bench-sweep:
+	+@$(VM)/deps.sh bench
+	+@selftests/bench/bench.sh sweep $(if $(filter 1,$(QUICK)),quick)
+
 .PHONY: bench-loss
 bench-loss:
 	+@$(VM)/deps.sh
@@ -116,6 +121,7 @@ help:
 	@echo "make test-cross    KUnit on the other architecture"
 	@echo "make bench         ina beside XDP, TCP, UDP, Open MPI and Gloo; writes Documentation/results/"
 	@echo "                   QUICK=1 for five minutes of it"
+	@echo "make bench-sweep   sizes of a packet, beside XDP and UDP, and numbers of children; QUICK=1 for less"
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML, protocol model"
 	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="

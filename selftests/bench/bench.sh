@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What `make bench` and `make bench-loss` run: a benchmark, its output live, then the
+# What `make bench` and `make bench-*` run: a benchmark, its output live, then the
 # tables and plots of it.
 #
 #   bench.sh loss              in a VM; writes Documentation/bench
 #   bench.sh peers [quick]     in a VM; writes Documentation/results
+#   bench.sh sweep [quick]     likewise
 #   bench.sh native [quick]    on this machine; writes Documentation/results
 set -euo pipefail
 . "$(dirname "$0")/../vm/common.sh"
@@ -20,15 +21,24 @@ bench_loss()
 	say "written: Documentation/bench/loss.rst, Documentation/bench/loss.svg"
 }
 
-# All CPUs have the widest registers their emulation knows.
+# bench_guest NAME COMMAND: all CPUs have the widest registers their emulation knows.
+bench_guest()
+{
+	"$INA_TOP/selftests/vm/run.sh" --name "bench-$1" --live --cpus "${BENCH_CPUS:-2}" \
+		--size "$size" --append tsc=reliable --qemu "-cpu max,erms=off,fsrm=off" "bench/$1"
+	mkdir -p "$out/results"
+	"$here/$1.py" "$INA_BUILD/results/bench-$1/bench-$1.log" "$out/results" "$2"
+	say "written: Documentation/results/$1.md, .json, .svg"
+}
+
 bench_peers()
 {
-	"$INA_TOP/selftests/vm/run.sh" --name bench-peers --live --cpus "${BENCH_CPUS:-2}" \
-		--size "$size" --append tsc=reliable --qemu "-cpu max,erms=off,fsrm=off" bench/peers
-	mkdir -p "$out/results"
-	"$here/peers.py" "$INA_BUILD/results/bench-peers/bench-peers.log" "$out/results" \
-		"make bench$command"
-	say "written: Documentation/results/peers.md, .json, .svg"
+	bench_guest peers "make bench$command"
+}
+
+bench_sweep()
+{
+	bench_guest sweep "make bench-sweep$command"
 }
 
 bench_native()
@@ -43,6 +53,6 @@ bench_native()
 size=full command=
 [[ ${2:-} != quick ]] || size=small command=' QUICK=1'
 case ${1:-} in
-loss | peers | native) "bench_$1" ;;
-*) die "loss, peers or native" ;;
+loss | peers | sweep | native) "bench_$1" ;;
+*) die "loss, peers, sweep or native" ;;
 esac

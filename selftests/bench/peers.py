@@ -223,4 +223,5 @@ def main(log, folder, command):
     plot(result, folder + '/peers.svg')
 
 
-main(*sys.argv[1:])
+if __name__ == '__main__':
+    main(*sys.argv[1:])

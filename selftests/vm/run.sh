@@ -68,7 +68,7 @@ run_build()
 			"${mk[@]}" INA_KUNIT=1 module
 	fi
 	vm_step "build the programs" "$results/build-programs.log" "${mk[@]}" programs
-	if [[ " ${tests[*]} " == *" bench/peers "* ]]; then
+	if [[ " ${tests[*]} " =~ " bench/"(peers|sweep)" " ]]; then
 		vm_step "build the peers" "$results/build-peers.log" "${mk[@]}" peers
 	fi
 	exec 7>&-
