@@ -27,13 +27,13 @@ repeats=${BENCH_REPEATS:-$(full 4 2)}
 pings=${BENCH_PINGS:-$(full 300 100)}	# rounds of 8 elements
 inflight=2
 
-# fragment SYSTEM: elements in a packet. XDP has a page for it at most.
+# fragment SYSTEM: elements in a packet, as many as fit. XDP has a page for it at most.
 fragment()
 {
 	case $regime$1 in
 	Jxdp*) echo 768 ;;
 	J*) echo 2048 ;;
-	*) echo 256 ;;
+	*) echo 352 ;;
 	esac
 }
 

@@ -99,8 +99,9 @@ run_append()
 	echo "$append log_buf_len=4M printk.time=1 kunit.enable=1 kunit.autorun=1"
 	# An emulated CPU may wait long for a busy host's.
 	echo "rcupdate.rcu_cpu_stall_timeout=120"
-	# Nor does x86 see its timer tick in the few moments it looks for it.
-	[[ $(uname -m) != x86_64 ]] || echo no_timer_check
+	# Nor does x86 see its timer tick in the few moments it looks for it. All CPUs count by
+	# the host's clock, which is read at once; that of a device is not.
+	[[ $(uname -m) != x86_64 ]] || echo no_timer_check tsc=reliable
 	[[ $kind != stock ]] || echo "sysctl.kernel.watchdog_thresh=60"
 	[[ $kind != debug ]] || echo "panic_on_warn=1 hung_task_panic=1"
 	echo "panic=-1"
