@@ -253,6 +253,7 @@ struct rcu_head { };
 struct list_head { };
 struct mutex { };
 struct rw_semaphore { };
+struct tasklet_struct { };
 struct work_struct { };
 struct delayed_work { };
 struct dst_cache { };
