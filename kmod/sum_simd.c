@@ -158,15 +158,19 @@ static __always_inline void ina_simd_s32_many(struct ina_simd *x)
 	ina_v32 a[INA_MANY], b[INA_MANY], sum[INA_MANY], out = (ina_v32){ 0 };
 	int i;
 
+#pragma GCC unroll 4
 	for (i = 0; i < INA_MANY; i++) {
 		a[i] = INA_AT(ina_v32, x->acc + i * INA_VEC);
 		b[i] = INA_AT(ina_v32, x->src + i * INA_VEC);
 		sum[i] = a[i] + b[i];
 		out |= (a[i] ^ sum[i]) & (b[i] ^ sum[i]);
 	}
-	if (unlikely(ina_simd_any32(out)))
+	if (unlikely(ina_simd_any32(out))) {
+#pragma GCC unroll 4
 		for (i = 0; i < INA_MANY; i++)
 			sum[i] = ina_simd_s32(a[i], b[i], &x->over);
+	}
+#pragma GCC unroll 4
 	for (i = 0; i < INA_MANY; i++)
 		INA_AT(ina_v32, x->acc + i * INA_VEC) = sum[i];
 	x->acc += INA_MANY * INA_VEC;
