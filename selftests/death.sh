@@ -157,7 +157,7 @@ in_time()
 		}
 		((++seen))
 	done
-	((seen))
+	((seen)) || echo "nobody was in a round"
 }
 
 load

@@ -169,7 +169,7 @@ done
 for dtype in int32 fp32 bf16 fixed; do
 	job_add dtype $dtype
 	for shape in "${shapes[@]}"; do
-		ok "$dtype: the tree is set: $shape" $shape
+		ok "$dtype: the tree is set: $shape" "$shape"
 		ok "$dtype: sums are exact: $shape" perf "${workers[*]}" --dtype $dtype
 	done
 done
