@@ -20,6 +20,9 @@ static unsigned int ina_max_total_mb;
 module_param_named(max_total_mb, ina_max_total_mb, uint, 0644);
 MODULE_PARM_DESC(max_total_mb, "MiB all jobs may hold (0: half of the memory)");
 
+#define INA_REGION_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | \
+			 __GFP_RETRY_MAYFAIL)
+
 static atomic64_t ina_region_total;
 
 static u64 ina_region_limit(unsigned int mb)
@@ -65,7 +68,9 @@ int ina_region_check(struct ina_job *job, u64 size)
  */
 int ina_region_alloc(struct ina_region *region, struct ina_job *job, u64 size)
 {
-	size = PAGE_ALIGN(size);
+	bool huge = size >= 8 * PMD_SIZE;
+
+	size = huge ? ALIGN(size, PMD_SIZE) : PAGE_ALIGN(size);
 	if (!ina_region_charge(&job->memory, size,
 			       ina_region_limit(ina_max_job_mb)))
 		return -ENOMEM;
@@ -73,11 +78,11 @@ int ina_region_alloc(struct ina_region *region, struct ina_job *job, u64 size)
 			       ina_region_limit(ina_max_total_mb)))
 		goto uncharge_job;
 	/*
-	 * In huge pages, if there are any: slots are far apart. Beyond the limit of its
-	 * cgroup the caller gets an error, no kill.
+	 * In huge pages, if there are any and little is wasted: slots are far apart.
+	 * Beyond the limit of its cgroup the caller gets an error, no kill.
 	 */
-	region->addr = vmalloc_huge(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-				    __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+	region->addr = huge ? vmalloc_huge(size, INA_REGION_GFP) :
+			      __vmalloc(size, INA_REGION_GFP);
 	if (!region->addr)
 		goto uncharge_total;
 	region->size = size;

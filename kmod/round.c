@@ -143,6 +143,7 @@ bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
 		return false;
 	*length = READ_ONCE(entry->length);
 	/* Still its length? */
+	smp_rmb();
 	return !ina_round_gone(entry, tag);
 }
 

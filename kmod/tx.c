@@ -39,6 +39,7 @@
  * @index: in its packets
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  * @skb: it, NULL before the first packet
+ * @linear: it takes one packet, and no pages
  * @size: bytes of each packet, but the last may be shorter
  * @segs: packets
  * @epoch: of all of them
@@ -56,6 +57,7 @@ struct ina_tx_batch {
 	u16 index;
 	u8 way;
 	struct sk_buff *skb;
+	bool linear;
 	unsigned int size;
 	unsigned int segs;
 	u32 epoch;
@@ -119,7 +121,7 @@ static int ina_tx_room(struct wait_queue_entry *entry, unsigned int mode,
 {
 	struct ina_node *node = container_of(entry, struct ina_node, tx.room);
 
-	/* After the room was made: pairs with ina_tx_drain(). */
+	/* After the room was made: pairs with ina_tx_again(). */
 	if (test_and_clear_bit(INA_TX_STOPPED, &node->tx.busy))
 		ina_tx_later(node);
 	return 0;
@@ -423,6 +425,8 @@ void ina_tx_ready(struct ina_node *node, u16 index)
 static void ina_tx_queue_one(struct ina_node *node, struct ina_hop *hop,
 			     u32 slot, u16 bit)
 {
+	/* Who takes the bit sees the slot: pairs with ina_hop_pick(). */
+	smp_mb__before_atomic();
 	ina_hop_queue(hop, slot);
 	/* As in ina_tx_ready(). */
 	smp_mb__after_atomic();
@@ -462,24 +466,39 @@ static bool ina_tx_full(const struct ina_node *node)
 	return refcount_read(&sk->sk_wmem_alloc) >= READ_ONCE(sk->sk_sndbuf);
 }
 
+/* Is there room for a packet in the sender's page, or a new one? */
+static bool ina_tx_page(struct page_frag *page, unsigned int len)
+{
+	if (!skb_page_frag_refill(len, page, GFP_ATOMIC | __GFP_NOWARN))
+		return false;
+	if (page->size - page->offset >= len)
+		return true;
+	/* One page, where many in a row are rare: it would be kept for ever. */
+	put_page(page->page);
+	page->page = NULL;
+	return false;
+}
+
 /*
  * Where the next packet of a batch goes; nothing is claimed yet. Those of protocol
- * 253 are linear and alone. Return: NULL if there is no memory or no room.
+ * 253 are linear and alone, and those that are too long for the pages there are.
+ * Return: NULL if there is no memory or no room.
  */
 static void *ina_tx_space(struct ina_tx_batch *b, unsigned int len)
 {
 	struct page_frag *page = &b->node->tx.page;
-	bool udp = ina_tx_is_udp(b->node);
+	bool room = ina_tx_is_udp(b->node) && ina_tx_page(page, len);
 
-	if (!b->skb)
-		b->skb = ina_tx_alloc(b->node, udp ? 0 : ina_tx_packet(b->node, true));
+	if (!b->skb) {
+		b->linear = !room;
+		b->skb = ina_tx_alloc(b->node, room ? 0 :
+					       ina_tx_packet(b->node, true));
+	}
 	if (!b->skb)
 		return NULL;
-	if (!udp)
+	if (b->linear)
 		return skb_tail_pointer(b->skb);
-	/* It may get a page that is too small. */
-	if (skb_page_frag_refill(len, page, GFP_ATOMIC | __GFP_NOWARN) &&
-	    page->size - page->offset >= len &&
+	if (room &&
 	    (skb_shinfo(b->skb)->nr_frags < MAX_SKB_FRAGS ||
 	     skb_can_coalesce(b->skb, MAX_SKB_FRAGS, page->page, page->offset)))
 		return page_address(page->page) + page->offset;
@@ -509,16 +528,15 @@ static void ina_tx_claim(struct ina_tx_batch *b, u32 id, struct ina_hdr *hdr,
 {
 	struct ina_tx *tx = &b->node->tx;
 
-	if (ina_tx_is_udp(b->node))
-		ina_tx_attach(b->skb, &tx->page, len);
-	else
+	if (b->linear)
 		skb_put(b->skb, len);
+	else
+		ina_tx_attach(b->skb, &tx->page, len);
 	tx->slots[b->segs] = id;
 	tx->hdrs[b->segs] = hdr;
 	b->size = max(b->size, len);
 	b->segs++;
-	b->whole = !ina_tx_is_udp(b->node) || len < b->size ||
-		   b->segs == tx->segs;
+	b->whole = b->linear || len < b->size || b->segs == tx->segs;
 }
 
 /* The round of a slot, for all its packets of a batch. Return: false if it is moot. */
@@ -674,10 +692,7 @@ static u16 ina_tx_turn(struct ina_node *node)
 	u16 end = node->nchildren + 1;
 	u16 bit = find_next_bit(tx->ready, end, tx->turn);
 
-	if (bit == end)
-		bit = find_first_bit(tx->ready, end);
-	tx->turn = bit + 1;
-	return bit;
+	return bit < end ? bit : find_first_bit(tx->ready, end);
 }
 
 /* Nothing can be sent on a hop now, unless that has just changed. */
@@ -708,6 +723,7 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 	u32 credit = ina_hop_credit(hop);
 	int id, picks, err = 0, lost = 0;
 
+	node->tx.turn = bit + 1;
 	/* Moot ones count as well. */
 	for (picks = 0; picks < INA_TX_SEGS && !b.whole; picks++) {
 		id = b.segs < credit ? ina_hop_pick(hop) : -1;
@@ -733,8 +749,6 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 			return INA_TX_SPENT;
 		if (ina_tx_full(node)) {
 			ina_stats_inc(node->job->stats, INA_STAT_TX_BLOCKED);
-			/* Then the look of ina_tx_again(): pairs with ina_tx_room(). */
-			set_bit(INA_TX_STOPPED, &node->tx.busy);
 			return INA_TX_FULL;
 		}
 		if (ina_tx_step(node, bit, budget))
@@ -760,7 +774,12 @@ static bool ina_tx_again(struct ina_node *node, enum ina_tx_stop stop)
 {
 	if (stop == INA_TX_EMPTY)
 		return ina_tx_waits(node);
-	return stop == INA_TX_FULL && !ina_tx_full(node);
+	if (stop != INA_TX_FULL)
+		return false;
+	/* Then a last look: pairs with ina_tx_room(). */
+	set_bit(INA_TX_STOPPED, &node->tx.busy);
+	smp_mb__after_atomic();
+	return !ina_tx_full(node);
 }
 
 /**

@@ -204,6 +204,20 @@ static void run__credit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ina_tx_waits(node));
 }
 
+/* There is a page, but it is too small: alone, and the next gets another. */
+static void run__small_page(struct kunit *test)
+{
+	struct ina_node *node = tx_test_root(test, 1, INA_ENCAP_UDP);
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	node->tx.page = (struct page_frag){ .page = page, .size = 32 };
+	tx_test_round(test, node, 0, TX_TEST_SHORT);
+	ina_tx_run(node, INA_TX_BUDGET);
+	tx_test_next(test, node, 0, 0, 0, 1);
+	tx_test_next(test, node, 0, 1, 1, 3);
+}
+
 /* Directly in IP: one by one, each with its crc. */
 static void run__ip(struct kunit *test)
 {
@@ -280,6 +294,7 @@ static struct kunit_case tx_test_cases[] = {
 	KUNIT_CASE(run__one_each),
 	KUNIT_CASE(run__short),
 	KUNIT_CASE(run__credit),
+	KUNIT_CASE(run__small_page),
 	KUNIT_CASE(run__ip),
 	KUNIT_CASE(run__bytes_stay),
 	{}
