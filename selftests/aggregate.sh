@@ -222,6 +222,7 @@ lossy()
 	wait_for 20 reached w1 7 rounds_failed 1
 	failed=$?
 	on sw tc qdisc del dev p-w0 root
+	((!failed)) || grep -H . "$_dir"/lossy-?
 	return "$failed"
 }
 
