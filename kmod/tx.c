@@ -776,8 +776,8 @@ static bool ina_tx_again(struct ina_node *node, enum ina_tx_stop stop)
 		return ina_tx_waits(node);
 	if (stop != INA_TX_FULL)
 		return false;
-	/* Then a last look: pairs with ina_tx_room(). */
 	set_bit(INA_TX_STOPPED, &node->tx.busy);
+	/* Then a last look: pairs with ina_tx_room(). */
 	smp_mb__after_atomic();
 	return !ina_tx_full(node);
 }
