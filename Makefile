@@ -104,7 +104,7 @@ modules_install: module
 
 .PHONY: clean
 clean:
-	rm -rf $(B)/kmod-* $(B)/userlib $(B)/netlink_tool $(B)/selftests $(B)/peers $(B)/results $(B)/log $(B)/check
+	rm -rf $(B)/kmod-* $(B)/userlib $(B)/netlink_tool $(B)/selftests $(B)/bench $(B)/peers $(B)/results $(B)/log $(B)/check
 
 .PHONY: distclean
 distclean:
@@ -120,7 +120,7 @@ help:
 	@echo "                   SECONDS=600 for how long on each, SEED=n to repeat a run"
 	@echo "make test-cross    KUnit on the other architecture"
 	@echo "make bench         ina beside XDP, TCP, UDP, Open MPI and Gloo; writes Documentation/results/"
-	@echo "                   QUICK=1 for five minutes of it"
+	@echo "                   QUICK=1 for six to nine minutes of it"
 	@echo "make bench-sweep   sizes of a packet, beside XDP and UDP, and numbers of children; QUICK=1 for less"
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML, protocol model"

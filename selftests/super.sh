@@ -20,6 +20,7 @@ tree()
 {
 	local n
 	for n in "${nodes[@]}"; do
+		# At first there is none.
 		on "$n" inaconf job del 7 2>/dev/null
 		on "$n" inaconf job add 7 capacity "$elements" || return
 	done
@@ -186,7 +187,7 @@ delay 20ms
 ok "sums when super-packets are late" sums
 ok "super-packets wait in the queue" hold
 kill -KILL "${started[0]}"
-wait "${started[0]}" 2>/dev/null
+wait "${started[0]}" 2>/dev/null # bash tells that it was killed
 on w0 inaconf job del 7
 ok "their worker and their node go" held
 kill -INT "${started[1]}"
@@ -200,7 +201,7 @@ ok "sums of a new node" sums
 
 ok "super-packets wait again" hold
 kill -KILL "${started[@]}"
-wait "${started[@]}" 2>/dev/null
+wait "${started[@]}" 2>/dev/null # as above
 for n in "${nodes[@]}"; do
 	on "$n" inaconf job del 7
 	on "$n" inaconf dev del eth0

@@ -196,7 +196,7 @@ run_udp()
 		${#workers[@]} $(workloads)
 	rc=$?
 	kill "${pids[@]}" || return
-	wait "${pids[@]}" 2>/dev/null
+	wait "${pids[@]}" 2>/dev/null # bash tells that they were killed
 	return "$rc"
 }
 

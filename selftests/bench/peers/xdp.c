@@ -330,7 +330,8 @@ static bool worker_step(struct worker *w)
 	room = WINDOW - (f->sent - count_of(&f->taken));
 	if (left && (left <= room || room >= WINDOW / 2)) {
 		worker_send(w, left < room ? left : room);
-		return worker_take(w) || true;
+		worker_take(w);
+		return true;
 	}
 	return worker_take(w);
 }
