@@ -11,8 +11,8 @@
 #include "epoch.h"
 #include "late.h"
 #include "member.h"
-#include "tx.h"
 #include "wire.h"
+#include "xmit.h"
 
 /* JOIN is the longest. */
 #define INA_CONTROL_ROOM \
@@ -262,7 +262,7 @@ static void ina_control_flush_child(struct ina_node *node, u16 index)
 		more = ina_control_next_down(node, index, &told, &c);
 		spin_unlock_bh(&node->lock);
 		if (more)
-			ina_tx_control(node, c.peer, &c.pkt, &c.body);
+			ina_xmit_control(node, c.peer, &c.pkt, &c.body);
 	} while (more);
 }
 
@@ -285,7 +285,7 @@ void ina_control_flush(struct ina_node *node)
 		more = ina_control_next_up(node, &c);
 		spin_unlock_bh(&node->lock);
 		if (more)
-			ina_tx_control(node, c.peer, &c.pkt, &c.body);
+			ina_xmit_control(node, c.peer, &c.pkt, &c.body);
 	} while (more);
 
 	spin_lock_bh(&node->lock);
@@ -324,5 +324,5 @@ void ina_control_goodbye(struct ina_node *node)
 	c.body.join.token = 0;
 	c.body.join.reason = cpu_to_be16(INA_REASON_TREE);
 	memcpy(c.body.join.culprit, &node->local, sizeof(node->local));
-	ina_tx_control(node, &node->parent, &c.pkt, &c.body);
+	ina_xmit_control(node, &node->parent, &c.pkt, &c.body);
 }

@@ -18,8 +18,8 @@
 #include "net.h"
 #include "round.h"
 #include "stats.h"
-#include "tx.h"
 #include "worker.h"
+#include "xmit.h"
 
 /*
  * Nobody is left, nor late, which may come back: a new start, for which everybody
@@ -184,7 +184,7 @@ static u32 ina_member_refusal(const struct ina_node *node,
 {
 	/* First: then its packets may have another size, and another hash. */
 	if (be16_to_cpu(join->mtu) <
-	    ina_tx_size(node, be32_to_cpu(join->workers) > 1))
+	    ina_xmit_size(node, be32_to_cpu(join->workers) > 1))
 		return INA_REASON_MTU;
 	if (be64_to_cpu(join->hash) != node->job->hash)
 		return INA_REASON_HASH;
@@ -303,7 +303,7 @@ void ina_member_rx_join(struct ina_node *node, const struct ina_pkt *pkt,
 	}
 	if (index < 0) {
 		ina_stats_inc(node->job->stats, INA_STAT_JOINS_REFUSED);
-		ina_tx_stranger(node, from, join);
+		ina_xmit_stranger(node, from, join);
 		return;
 	}
 	child = &node->children[index];

@@ -9,7 +9,7 @@
 #include "member.h"
 #include "round.h"
 #include "test.h"
-#include "tx.h"
+#include "xmit.h"
 
 /* A root with two children. */
 static struct ina_node *member_test_root(struct kunit *test)
@@ -234,13 +234,13 @@ static void rx_join__mtu(struct kunit *test)
 	struct ina_child *child = &node->children[0];
 
 	/* Its packets are smaller, too, if it has chosen them itself. */
-	join.mtu = cpu_to_be16(ina_tx_size(node, true) - 1);
+	join.mtu = cpu_to_be16(ina_xmit_size(node, true) - 1);
 	join.hash = 0;
 	ina_test_join(node, 0, &join);
 	KUNIT_EXPECT_EQ(test, child->refused, INA_REASON_MTU);
 	KUNIT_EXPECT_EQ(test, child->workers, 0);
 	join.hash = cpu_to_be64(node->job->hash);
-	join.mtu = cpu_to_be16(ina_tx_size(node, true));
+	join.mtu = cpu_to_be16(ina_xmit_size(node, true));
 	join.instance = cpu_to_be64(56);
 	ina_test_join(node, 0, &join);
 	KUNIT_EXPECT_EQ(test, child->refused, 0);

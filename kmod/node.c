@@ -21,6 +21,7 @@
 #include "timer.h"
 #include "tx.h"
 #include "worker.h"
+#include "xmit.h"
 
 #define INA_NODE_TICK_MS	50
 
@@ -384,7 +385,7 @@ static void ina_node_narrow(struct net *net, const struct ina_tree *tree,
 	struct in6_addr source = tree->local;
 	unsigned int path;
 
-	if (!ina_tx_source(net, peer, &source, &path))
+	if (!ina_xmit_source(net, peer, &source, &path))
 		*mtu = min(*mtu, path);
 }
 
@@ -435,12 +436,12 @@ static int ina_node_check_path(struct ina_node *node,
 			       "IPv4 and IPv6 are mixed: use addresses of one family");
 		return -EAFNOSUPPORT;
 	}
-	if (ina_tx_source(node->net, peer, &node->local, mtu)) {
+	if (ina_xmit_source(node->net, peer, &node->local, mtu)) {
 		NL_SET_ERR_MSG(extack,
 			       "No route to a peer: check addresses and routes");
 		return -EHOSTUNREACH;
 	}
-	if (*mtu < ina_tx_size(node, wide)) {
+	if (*mtu < ina_xmit_size(node, wide)) {
 		NL_SET_ERR_MSG(extack,
 			       "A fragment does not fit the path MTU: add the job with a smaller fragment");
 		return -EMSGSIZE;

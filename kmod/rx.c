@@ -20,6 +20,7 @@
 #include "stats.h"
 #include "tx.h"
 #include "wire.h"
+#include "xmit.h"
 
 /* A packet that is not in one piece, or control, is copied here. */
 struct ina_rx_buffer {
@@ -62,7 +63,7 @@ static void ina_rx_misplaced(struct ina_node *node, const struct ina_pkt *pkt,
 	if (index >= 0)
 		ina_member_stranger(node, &node->children[index]);
 	else if (pkt->type == INA_TYPE_ACK)
-		ina_tx_stranger(node, &info->saddr, NULL);
+		ina_xmit_stranger(node, &info->saddr, NULL);
 }
 
 /**

@@ -13,6 +13,7 @@
 #include "stats.h"
 #include "tx.h"
 #include "wire.h"
+#include "xmit.h"
 
 /* Which round a packet is about. */
 static int ina_rx_tag(struct ina_node *node, const struct ina_pkt *pkt,
@@ -88,7 +89,7 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 	} else {
 		pkt->index = READ_ONCE(node->index);
 		pkt->flags &= ~INA_F_CRC;
-		ina_tx_control(node, &node->parent, pkt, pkt->body);
+		ina_xmit_control(node, &node->parent, pkt, pkt->body);
 	}
 	return 0;
 }

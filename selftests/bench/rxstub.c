@@ -11,6 +11,7 @@
 #include "rxbench.h"
 #include "tx.h"
 #include "worker.h"
+#include "xmit.h"
 
 __thread int ina_shim_bh;
 __thread long ina_shim_cpu;
@@ -121,7 +122,7 @@ NEVER(bool, ina_fail_round_locked, struct ina_node *node,
 NEVER(int, ina_rx_control, struct ina_node *node, struct ina_pkt *pkt,
       const struct ina_rx_info *info)
 NEVER(void, ina_member_stranger, struct ina_node *node, struct ina_child *child)
-NEVER(void, ina_tx_stranger, struct ina_node *node, const struct in6_addr *to,
+NEVER(void, ina_xmit_stranger, struct ina_node *node, const struct in6_addr *to,
       const struct ina_join_hdr *join)
 NEVER(void, ina_worker_give_up, struct ina_worker *worker, u64 first, u64 below,
       const struct ina_blame *blame)

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One packet on its way: source and route, the UDP and IP headers in front of it, and
+ * what is sent at once and alone: control packets and answers to strangers.
+ */
+#include <linux/ip.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/sock.h>
+#include <net/udp.h>
+
+#include "stats.h"
+#include "xmit.h"
+
+#define INA_XMIT_WEIGHT	2048	/* a packet takes of the send buffer, and an skb as well */
+
+/**
+ * ina_xmit_size() - bytes of a full fragment as an IP packet
+ * @node: the node
+ * @wide: of partial sums
+ *
+ * Return: bytes.
+ */
+unsigned int ina_xmit_size(const struct ina_node *node, bool wide)
+{
+	unsigned int size = ina_xmit_packet(node, wide);
+
+	if (ina_xmit_is_udp(node))
+		size += sizeof(struct udphdr);
+	return size + (ipv6_addr_v4mapped(&node->local) ?
+		       sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+}
+
+/* Route to an IPv4 peer, cached. Bottom halves are disabled. */
+static struct dst_entry *ina_xmit_route4(struct ina_node *node,
+					 struct ina_peer *peer)
+{
+	struct flowi4 fl4 = {
+		.saddr = node->local.s6_addr32[3],
+		.daddr = peer->addr.s6_addr32[3],
+		.flowi4_proto = ina_xmit_is_udp(node) ? IPPROTO_UDP : INA_IPPROTO,
+	};
+	struct rtable *rt;
+	__be32 saddr;
+
+	rt = dst_cache_get_ip4(&peer->dst, &saddr);
+	if (rt)
+		return &rt->dst;
+	rt = ip_route_output_key(node->net, &fl4);
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+		ip_rt_put(rt);
+		return ERR_PTR(-EACCES);
+	}
+	dst_cache_set_ip4(&peer->dst, &rt->dst, fl4.saddr);
+	return &rt->dst;
+}
+
+/* Route to an IPv6 peer, cached. Bottom halves are disabled. */
+static struct dst_entry *ina_xmit_route6(struct ina_node *node,
+					 struct ina_peer *peer)
+{
+	struct flowi6 fl6 = {
+		.saddr = node->local,
+		.daddr = peer->addr,
+		.flowi6_proto = ina_xmit_is_udp(node) ? IPPROTO_UDP : INA_IPPROTO,
+	};
+	struct dst_entry *dst;
+	struct in6_addr saddr;
+
+	dst = dst_cache_get_ip6(&peer->dst, &saddr);
+	if (dst)
+		return dst;
+	if (ipv6_addr_is_multicast(&peer->addr))
+		return ERR_PTR(-EACCES);
+	dst = ip6_route_output(node->net, NULL, &fl6);
+	if (dst->error) {
+		int err = dst->error;
+
+		dst_release(dst);
+		return ERR_PTR(err);
+	}
+	dst_cache_set_ip6(&peer->dst, dst, &fl6.saddr);
+	return dst;
+}
+
+/* Put the UDP header in front. */
+static void ina_xmit_push_udp(struct ina_node *node, struct ina_peer *peer,
+			      struct sk_buff *skb)
+{
+	struct udphdr *uh = skb_push(skb, sizeof(*uh));
+
+	skb_reset_transport_header(skb);
+	uh->source = htons(node->job->config.port);
+	uh->dest = uh->source;
+	uh->len = htons(skb->len);
+	uh->check = 0;
+	if (skb_is_gso(skb)) {
+		skb->ip_summed = CHECKSUM_PARTIAL;
+		skb->csum_start = skb_transport_header(skb) - skb->head;
+		skb->csum_offset = offsetof(struct udphdr, check);
+	}
+	if (ipv6_addr_v4mapped(&peer->addr))
+		udp_set_csum(false, skb, node->local.s6_addr32[3],
+			     peer->addr.s6_addr32[3], skb->len);
+	else
+		udp6_set_csum(false, skb, &node->local, &peer->addr, skb->len);
+}
+
+static int ina_xmit_v4(struct ina_node *node, struct ina_peer *peer,
+		       struct sk_buff *skb, u8 proto)
+{
+	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+
+	skb_reset_network_header(skb);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	skb->protocol = htons(ETH_P_IP);
+	*iph = (struct iphdr){
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.frag_off = htons(IP_DF),
+		.ttl = ip4_dst_hoplimit(skb_dst(skb)),
+		.protocol = proto,
+		.saddr = node->local.s6_addr32[3],
+		.daddr = peer->addr.s6_addr32[3],
+	};
+	return ip_local_out(node->net, skb->sk, skb);
+}
+
+static int ina_xmit_v6(struct ina_node *node, struct ina_peer *peer,
+		       struct sk_buff *skb, u8 proto)
+{
+	struct ipv6hdr *ip6 = skb_push(skb, sizeof(*ip6));
+
+	skb_reset_network_header(skb);
+	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+	skb->protocol = htons(ETH_P_IPV6);
+	ip6_flow_hdr(ip6, 0, 0);
+	ip6->payload_len = htons(skb->len - sizeof(*ip6));
+	ip6->nexthdr = proto;
+	ip6->hop_limit = ip6_dst_hoplimit(skb_dst(skb));
+	ip6->saddr = node->local;
+	ip6->daddr = peer->addr;
+	return ip6_local_out(node->net, skb->sk, skb);
+}
+
+/**
+ * ina_xmit_send() - address a packet, or a super-packet, and send it
+ * @node: the node
+ * @peer: to whom
+ * @skb: it; consumed
+ *
+ * Context: bottom halves disabled, no lock held.
+ * Return: 0, -EHOSTUNREACH without a route, -ENOBUFS if it was dropped below.
+ */
+int ina_xmit_send(struct ina_node *node, struct ina_peer *peer,
+		  struct sk_buff *skb)
+{
+	bool v4 = ipv6_addr_v4mapped(&peer->addr);
+	unsigned int segs = skb_shinfo(skb)->gso_segs ?: 1;
+	bool udp = ina_xmit_is_udp(node);
+	struct dst_entry *dst;
+	int err;
+
+	dst = v4 ? ina_xmit_route4(node, peer) : ina_xmit_route6(node, peer);
+	if (IS_ERR(dst)) {
+		ina_stats_add(node->job->stats, INA_STAT_TX_ROUTE, segs);
+		kfree_skb(skb);
+		return -EHOSTUNREACH;
+	}
+	skb_dst_set(skb, dst);
+	if (udp)
+		ina_xmit_push_udp(node, peer, skb);
+	else
+		ina_wire_seal((struct ina_hdr *)skb->data, skb->len);
+	err = v4 ? ina_xmit_v4(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO) :
+		   ina_xmit_v6(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO);
+	if (net_xmit_eval(err)) {
+		ina_stats_add(node->job->stats, INA_STAT_TX_DROP, segs);
+		return -ENOBUFS;
+	}
+	return 0;
+}
+
+/**
+ * ina_xmit_alloc() - an skb with room for all headers
+ * @node: the node
+ * @len: bytes behind them
+ *
+ * Context: any.
+ * Return: it, or NULL, which is counted.
+ */
+struct sk_buff *ina_xmit_alloc(struct ina_node *node, unsigned int len)
+{
+	unsigned int head = LL_MAX_HEADER + sizeof(struct ipv6hdr) +
+			    sizeof(struct udphdr);
+	struct sk_buff *skb = alloc_skb(head + len, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (skb)
+		skb_reserve(skb, head);
+	else
+		ina_stats_inc(node->job->stats, INA_STAT_TX_NOMEM);
+	return skb;
+}
+
+/**
+ * ina_xmit_own() - the node's socket owns an skb until it is sent
+ * @node: the node
+ * @skb: it
+ * @segs: packets in it
+ *
+ * Context: any.
+ */
+void ina_xmit_own(struct ina_node *node, struct sk_buff *skb,
+		  unsigned int segs)
+{
+	/* Queues on the way count skbs, or packets: let small ones weigh as much. */
+	skb->truesize = max_t(unsigned int, skb->truesize,
+			      (segs + 1) * INA_XMIT_WEIGHT);
+	skb_set_owner_w(skb, node->tx.sock->sk);
+}
+
+/**
+ * ina_xmit_control() - send a control packet
+ * @node: the node
+ * @peer: to whom
+ * @pkt: header
+ * @body: the header of the type
+ *
+ * Control is small and rare and does not wait for the send buffer.
+ * Context: process or softirq, no lock held.
+ * Return: 0 or a negative errno; whoever waits for an answer repeats.
+ */
+int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
+		     const struct ina_pkt *pkt, const void *body)
+{
+	unsigned int size = ina_wire_body_size(pkt);
+	struct sk_buff *skb;
+	int err;
+
+	skb = ina_xmit_alloc(node, sizeof(struct ina_hdr) + size);
+	if (!skb)
+		return -ENOMEM;
+	ina_wire_build(skb_put(skb, sizeof(struct ina_hdr)), pkt);
+	skb_put_data(skb, body, size);
+	ina_xmit_own(node, skb, 1);
+	local_bh_disable();
+	err = ina_xmit_send(node, peer, skb);
+	local_bh_enable();
+	if (!err)
+		ina_stats_inc(node->job->stats, INA_STAT_TX_CONTROL);
+	return err;
+}
+
+/**
+ * ina_xmit_stranger() - answer a node that is not a child
+ * @node: the node
+ * @to: the stranger
+ * @join: its JOIN, which is refused, or NULL if it believes to have joined
+ *
+ * Context: softirq, no lock held. One small answer per packet.
+ */
+void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
+		       const struct ina_join_hdr *join)
+{
+	struct ina_peer peer = { .addr = *to };
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_WELCOME,
+		.job = node->job->config.id,
+		.index = INA_INDEX_NONE,
+	};
+	struct ina_welcome_hdr welcome = {
+		.instance = join ? join->instance : 0,
+		.generation = join ? join->generation : 0,
+		.reason = cpu_to_be32(join ? INA_REASON_UNKNOWN_CHILD :
+					     INA_REASON_CHILD_LOST),
+	};
+
+	if (dst_cache_init(&peer.dst, GFP_ATOMIC))
+		return;
+	ina_xmit_control(node, &peer, &pkt, &welcome);
+	dst_cache_destroy(&peer.dst);
+}
+
+/**
+ * ina_xmit_source() - the source address and MTU towards a peer
+ * @net: the namespace
+ * @to: the peer
+ * @source: in: wanted, or ::; out: address to use
+ * @mtu: where the path MTU goes
+ *
+ * Context: process.
+ * Return: 0, or a negative errno if there is no route.
+ */
+int ina_xmit_source(struct net *net, const struct in6_addr *to,
+		    struct in6_addr *source, unsigned int *mtu)
+{
+	struct dst_entry *dst;
+
+	if (ipv6_addr_v4mapped(to)) {
+		struct flowi4 fl4 = {
+			.daddr = to->s6_addr32[3],
+			.saddr = source->s6_addr32[3],
+		};
+		struct rtable *rt = ip_route_output_key(net, &fl4);
+
+		if (IS_ERR(rt))
+			return PTR_ERR(rt);
+		ipv6_addr_set_v4mapped(fl4.saddr, source);
+		dst = &rt->dst;
+	} else {
+		struct flowi6 fl6 = { .daddr = *to, .saddr = *source };
+
+		dst = ip6_route_output(net, NULL, &fl6);
+		if (!dst->error && ipv6_addr_any(source))
+			ipv6_dev_get_saddr(net, dst->dev, to, 0, source);
+		if (dst->error || ipv6_addr_any(source)) {
+			int err = dst->error ?: -EADDRNOTAVAIL;
+
+			dst_release(dst);
+			return err;
+		}
+	}
+	*mtu = dst_mtu(dst);
+	dst_release(dst);
+	return 0;
+}
