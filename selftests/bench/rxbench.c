@@ -19,8 +19,10 @@
  * Printed is the least of many short measurements, as others may use the machine,
  * too; of long ones, what the thread itself took.
  *
- * Then one CPU with all four children, and two with two each: the same slots at
- * the same time. A wrong sum or a packet that was not taken fails all of it.
+ * Then one CPU with all four children, and two with two each, half a round apart
+ * ("2 CPUs") or at the same slots at the same time ("in step"); "b += a" on two
+ * CPUs over the same memory tells what the machine allows. A wrong sum or a packet
+ * that was not taken fails all of it.
  *
  * usage: rxbench [MEGABYTES of packets, and as much of slots [DTYPE, this one only]]
  */
@@ -229,18 +231,18 @@ static void head(const struct feeder *f, u32 child)
 	}
 }
 
-/* Receive them. */
-static void feed(const struct feeder *f, u32 child)
+/* Receive those from @at on, up to @end. */
+static void feed(const struct feeder *f, u32 child, u32 at, u32 end)
 {
 	struct ina_rx_info info = { child_addr(child), node->local };
-	u32 size = packet_size(), piece = PIECE * size, at, i;
+	u32 size = packet_size(), piece = PIECE * size, i;
 	struct skb_shared_info shared;
 	struct sk_buff skb;
 
-	for (at = 0; at < slots; at += i * PIECE) {
+	for (; at < end; at += i * PIECE) {
 		shared = (struct skb_shared_info){
 			.gso_size = size, .gso_type = SKB_GSO_UDP_L4,
-			.nr_frags = min(slots - at, SUPER) / PIECE,
+			.nr_frags = min(end - at, SUPER) / PIECE,
 		};
 		for (i = 0; i < shared.nr_frags; i++)
 			shared.frags[i] = (skb_frag_t){
@@ -332,19 +334,23 @@ static void plain(u32 *restrict b, const u32 *restrict a)
 		b[i] += a[i];
 }
 
-static double measure_plain(const struct feeder *f)
+/* What memory allows, in place of feed(). */
+static void add(const struct feeder *f, u32 child, u32 at, u32 end)
 {
 	size_t size = packet_size();
+
+	for (; at < end; at++)
+		plain(ina_node_sums_at(node, 0, frag_of(at)),
+		      (u32 *)(f->packets + at * size + sizeof(struct ina_hdr)));
+}
+
+static double measure_plain(const struct feeder *f)
+{
 	u64 start = now(), ns, done = 0;
-	u32 i, frag;
 
 	do {
-		for (i = 0; i < slots; i++, done++) {
-			frag = frag_of(i);
-			plain(ina_node_sums_at(node, 0, frag),
-			      (u32 *)(f->packets + i * size +
-				      sizeof(struct ina_hdr)));
-		}
+		add(f, 0, 0, slots);
+		done += slots;
 		ns = done % 512 ? 0 : now() - start;
 	} while (ns < NS);
 	return (double)ns / done;
@@ -359,7 +365,7 @@ static double measure(const struct feeder *f)
 		for (child = 0; child < CHILDREN; child++) {
 			head(f, child);
 			start = now();
-			feed(f, child);
+			feed(f, child, 0, slots);
 			ns += now() - start - cost;
 			done += slots;
 		}
@@ -400,7 +406,8 @@ static void report(const struct row *row, bool simd, bool is_plain)
 /* Rounds of all CPUs at once. */
 static struct {
 	u32 cpus, rounds;
-	bool check;
+	bool check, apart;
+	void (*work)(const struct feeder *f, u32 child, u32 at, u32 end);
 	u64 *ns;	/* of each round */
 	u64 wrong;	/* slots, if checked */
 	u32 waiting, turn;
@@ -421,7 +428,7 @@ static void meet(void)
 static void *run_cpu(void *arg)
 {
 	const struct feeder *f = arg;
-	u32 children = CHILDREN / run.cpus, round, i, child;
+	u32 children = CHILDREN / run.cpus, round, i, child, from;
 	cpu_set_t cpus;
 	u64 start;
 
@@ -429,6 +436,7 @@ static void *run_cpu(void *arg)
 	CPU_SET(f->cpu, &cpus);
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 	ina_shim_cpu = f->cpu * INA_SHIM_PERCPU;
+	from = run.apart ? f->cpu * slots / 2 / SUPER * SUPER : 0;
 	for (round = 0; round < run.rounds; round++) {
 		for (i = 0; i < children; i++) {
 			child = f->cpu * children + i;
@@ -436,7 +444,8 @@ static void *run_cpu(void *arg)
 			head(f, child);
 			meet();
 			start = ktime_get_ns();
-			feed(f, child);
+			run.work(f, child, from, slots);
+			run.work(f, child, 0, from);
 			meet();
 			if (!f->cpu)
 				run.ns[round] += ktime_get_ns() - start;
@@ -444,7 +453,8 @@ static void *run_cpu(void *arg)
 		if (f->cpu)
 			continue;
 		run.wrong += run.check ? wrong_sums() : 0;
-		next_round();
+		if (run.work == feed)
+			next_round();
 	}
 	return NULL;
 }
@@ -457,7 +467,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Return: fragments in a nanosecond, in the better rounds. */
-static double run_cpus(u32 cpus, u32 count, u32 rounds, bool check)
+static double run_cpus(u32 cpus, u32 count, u32 rounds)
 {
 	pthread_t threads[ARRAY_SIZE(feeders)];
 	double rate;
@@ -466,7 +476,6 @@ static double run_cpus(u32 cpus, u32 count, u32 rounds, bool check)
 	setup(INA_DTYPE_INT32, count);
 	run.cpus = cpus;
 	run.rounds = rounds;
-	run.check = check;
 	run.wrong = 0;
 	run.ns = calloc(rounds, sizeof(*run.ns));
 	for (i = 0; i < cpus; i++) {
@@ -476,6 +485,8 @@ static double run_cpus(u32 cpus, u32 count, u32 rounds, bool check)
 	}
 	for (i = 0; i < cpus; i++)
 		pthread_join(threads[i], NULL);
+	if (run.work == feed && !run.check)
+		verify();
 	qsort(run.ns, rounds, sizeof(*run.ns), compare);
 	rate = (double)CHILDREN * slots / run.ns[rounds / 4];
 	free(run.ns);
@@ -485,21 +496,26 @@ static double run_cpus(u32 cpus, u32 count, u32 rounds, bool check)
 /* Both CPUs add to the same few slots at the same time. */
 static void report_lost(const char *how)
 {
-	run_cpus(ARRAY_SIZE(feeders), FEW, 20000, true);
+	run.work = feed;
+	run.apart = false;
+	run.check = true;
+	run_cpus(ARRAY_SIZE(feeders), FEW, 20000);
 	printf("lost updates: %llu of %llu sums, %s\n", run.wrong, sent / CHILDREN,
 	       how);
 }
 
-static void report_cpus(const char *name, u32 count, u32 rounds)
+static void report_cpus(const char *name, const char *where, u32 count, u32 rounds)
 {
-	double one = run_cpus(1, count, rounds, false), two;
+	double one, apart, step;
 
-	verify();
-	two = run_cpus(2, count, rounds, false);
-	verify();
-	printf("%-16s 1 CPU  %6.2f million fragments/s\n", name, one * 1000);
-	printf("%-16s 2 CPUs %6.2f million fragments/s, %.2f times\n", name,
-	       two * 1000, two / one);
+	run.work = strcmp(name, "b += a") ? feed : add;
+	one = run_cpus(1, count, rounds);
+	run.apart = true;
+	apart = run_cpus(2, count, rounds);
+	run.apart = false;
+	step = run_cpus(2, count, rounds);
+	printf("%s %s 1 CPU %.2f, 2 CPUs %.2f million fragments/s, %.2f times; in step %.2f times\n",
+	       name, where, one * 1000, apart * 1000, apart / one, step / one);
 }
 
 static void shuffle(void)
@@ -554,8 +570,10 @@ int main(int argc, char **argv)
 			report(&rows[i], true, false);
 	}
 	scattered = false;
-	report_cpus("int32 512", 512, 1000);
-	report_cpus("int32 memory", total, 8);
+	report_cpus("b += a", "512", 512, 1000);
+	report_cpus("int32", "512", 512, 1000);
+	report_cpus("b += a", "memory", total, 8);
+	report_cpus("int32", "memory", total, 8);
 	report_lost("with the lock of the slot");
 	verify();
 	return 0;

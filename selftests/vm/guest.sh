@@ -17,8 +17,14 @@ tests=()
 . "$here/splats.sh"
 export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND INA_SPLATS
 export INA_RESULTS=$results
-export PATH=$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr/sbin:/sbin:$PATH
-export LD_LIBRARY_PATH=$INA_BUILD/userlib
+
+# The programs, where other users reach them: the checkout may be in somebody's home.
+bin=$(mktemp -d)
+chmod 755 "$bin"
+find "$INA_BUILD"/{userlib,netlink_tool,selftests} -maxdepth 1 \( -type l -o -type f -perm -u+x \) \
+	-exec cp -a -t "$bin" {} +
+export PATH=$bin:/usr/sbin:/sbin:$PATH
+export LD_LIBRARY_PATH=$bin
 
 verdict()
 {

@@ -161,7 +161,8 @@ test_small()
 # less than two with two each. So what needs no second processor goes first, two at a
 # time, while the debug kernel is built beside the tests of the fast one; then the rest,
 # alone. kmemleak makes the debug kernel 2.5 times slower, so it only watches the unit
-# tests and those in which the most comes and goes.
+# tests and those in which the most comes and goes; these have two processors, of which
+# they mostly need one.
 test_default()
 {
 	local -a full small stock leak
@@ -173,11 +174,11 @@ test_default()
 	((!${#full[@]})) || test_beside test_boot fast --kernel fast --size full --cpus 1 "${full[@]}"
 	((${#small[@]} + ${#leak[@]} == 0)) || test_beside test_kernel debug
 	[[ ! $(test_pick runner) ]] || test_beside test_runner runner
-	((!${#small[@]})) || test_small "${small[@]}"
 	((!${#stock[@]})) || test_beside test_boot stock --kernel stock --size full --cpus 1 "${stock[@]}"
+	((!${#leak[@]})) || test_beside test_boot leak --kernel debug --size small "${leak[@]}"
+	((!${#small[@]})) || test_small "${small[@]}"
 	test_together
 	test_alone '' fast
-	((!${#leak[@]})) || test_boot leak --kernel debug --size small "${leak[@]}"
 }
 
 test_matrix()
