@@ -174,6 +174,21 @@ struct ina_round {
 };
 
 #define INA_TX_SEGS	64	/* most packets in a super-packet */
+#define INA_TX_COPIES	16	/* of results, a power of two */
+
+/**
+ * struct ina_tx_copy - elements of a result in a packet to one child
+ * @slot: whose
+ * @tag: and of which round
+ * @page: where they are, never written again; NULL if nowhere
+ * @offset: in it
+ */
+struct ina_tx_copy {
+	u32 slot;
+	struct ina_tag tag;
+	struct page *page;
+	unsigned int offset;
+};
 
 /**
  * struct ina_tx - the sender
@@ -188,6 +203,8 @@ struct ina_round {
  * @segs: full fragments that a super-packet holds
  * @slots: those in the super-packet that is being filled; the sender's
  * @hdrs: headers of their packets
+ * @share: results of at least so many bytes are copied once for all children
+ * @copies: the last of these, by slot; the sender's
  */
 struct ina_tx {
 	struct socket *sock;
@@ -200,6 +217,8 @@ struct ina_tx {
 	u16 segs;
 	u32 slots[INA_TX_SEGS];
 	struct ina_hdr *hdrs[INA_TX_SEGS];
+	unsigned int share;
+	struct ina_tx_copy copies[INA_TX_COPIES];
 };
 
 /**

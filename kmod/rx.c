@@ -124,6 +124,7 @@ bool ina_rx_from_parent(const struct ina_node *node,
  * @part: @skb, or the one of its list the walk has come to; NULL: copy the rest
  * @frag: of @part: 0 its linear bytes, i + 1 its page fragment i
  * @start: offset of that piece from the data of @skb
+ * @body: elements of the packet, if they are not behind its header
  * @now: when the walk began
  * @at: place of the last packet's round in the window
  * @peer: neighbour with numbers that are not accounted for yet
@@ -142,6 +143,7 @@ struct ina_rx_walk {
 	struct sk_buff *part;
 	unsigned int frag;
 	unsigned int start;
+	const void *body;
 	u64 now;
 	u32 at;
 	struct ina_peer *peer;
@@ -367,10 +369,13 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 		goto drop;
 	if (pkt.flags & INA_F_CRC) {
 		ina_rx_sum(walk, false);
-		err = ina_wire_verify(data, len, &pkt);
+		err = walk->body ? INA_STAT_DROP_CRC :
+				   ina_wire_verify(data, len, &pkt);
 		if (err)
 			goto drop;
 	}
+	if (walk->body)
+		pkt.body = walk->body;
 	if (!ina_wire_is_elements(pkt.type))
 		pkt.body = ina_rx_copy(pkt.body, len - sizeof(struct ina_hdr));
 	job = walk->job;
@@ -451,6 +456,31 @@ static void ina_rx_ahead(const struct ina_rx_walk *walk,
 			 node->job->config.fragment);
 }
 
+/*
+ * A packet that ends one piece with its header and has its elements in the next, as a
+ * result has that goes to several children. Return: its header, or NULL.
+ */
+static const void *ina_rx_apart(struct ina_rx_walk *walk, unsigned int offset,
+				unsigned int len)
+{
+	const struct ina_hdr *hdr;
+
+	if (!walk->part || len <= sizeof(*hdr) ||
+	    offset + sizeof(*hdr) != walk->start + ina_rx_piece(walk))
+		return NULL;
+	hdr = ina_rx_bytes(walk);
+	if (!hdr)
+		return NULL;
+	hdr = (const void *)hdr + (offset - walk->start);
+	if (!ina_wire_is_elements(hdr->type) ||
+	    hdr->flags & cpu_to_be16(INA_F_CRC))
+		return NULL;
+	ina_rx_next(walk);
+	if (walk->part && ina_rx_piece(walk) >= len - sizeof(*hdr))
+		walk->body = ina_rx_bytes(walk);
+	return walk->body ? hdr : NULL;
+}
+
 /* The next packet, where it is if it is in one piece, else a copy of it. */
 static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 			       unsigned int len)
@@ -458,6 +488,7 @@ static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 	struct ina_rx_buffer *buffer = this_cpu_ptr(ina_rx_buffers);
 	const void *bytes = NULL;
 
+	walk->body = NULL;
 	while (walk->part && offset >= walk->start + ina_rx_piece(walk))
 		ina_rx_next(walk);
 	if (walk->part && offset + len <= walk->start + ina_rx_piece(walk))
@@ -467,6 +498,9 @@ static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 		ina_rx_ahead(walk, bytes + (offset + len - walk->start));
 	if (bytes)
 		return bytes + (offset - walk->start);
+	bytes = ina_rx_apart(walk, offset, len);
+	if (bytes)
+		return bytes;
 	return skb_copy_bits(walk->skb, offset, buffer->data, len) ? NULL :
 	       buffer->data;
 }

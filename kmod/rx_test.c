@@ -462,6 +462,27 @@ static void super__control(struct kunit *test)
 			RX_TEST_FRAGS - 1);
 }
 
+/* Headers and elements in turn, as of results that go to several children. */
+static void super__apart(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE), *at = data;
+	struct sk_buff *skb = rx_test_linear(test, data, 0);
+	u32 i;
+
+	for (i = 0; i < 4; i++, at += RX_TEST_SIZE) {
+		rx_test_page(test, skb, at, sizeof(struct ina_hdr));
+		rx_test_page(test, skb, at + sizeof(struct ina_hdr),
+			     RX_TEST_SIZE - sizeof(struct ina_hdr));
+	}
+	/* One says to have a crc, which takes all of it in a row. */
+	((struct ina_hdr *)(page_address(skb_frag_page(&skb_shinfo(skb)->frags[2])) +
+			    RX_TEST_ODD))->flags = cpu_to_be16(INA_F_CRC);
+	rx_test_super(test, node, skb, RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 3);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 3ULL);
+}
+
 static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)
 {
 	const struct ina_net *inet = test->priv;
@@ -586,6 +607,7 @@ static struct kunit_case rx_test_cases[] = {
 	KUNIT_CASE(super__two_jobs),
 	KUNIT_CASE(super__two_rounds),
 	KUNIT_CASE(super__control),
+	KUNIT_CASE(super__apart),
 	KUNIT_CASE(super__bad_ones),
 	KUNIT_CASE(super__short_end),
 	KUNIT_CASE(super__tiny),

@@ -230,7 +230,7 @@ bool ina_slot_peek(const struct ina_slot *slot, u8 way, struct ina_part *part)
  * @slot: the slot
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  * @part: in: what ina_slot_peek() found; out: counts and flags of the sum
- * @dst: where the little-endian elements go
+ * @dst: where the little-endian elements go, or NULL if they are there already
  * @sums: elements of the slot
  *
  * Return: false if the slot has gone to another tag or state meanwhile.
@@ -248,10 +248,10 @@ bool ina_slot_emit(struct ina_slot *slot, u8 way, struct ina_part *part,
 		part->workers = slot->workers;
 		part->token = slot->token;
 		part->flags = slot->flags;
-		if (part->wide)
+		if (dst && part->wide)
 			memcpy(dst, sums->acc, sums->count *
 			       ina_sum_wide(sums->type->dtype));
-		else
+		else if (dst)
 			ina_slot_copy(sums, dst, sums->result);
 	}
 	spin_unlock_bh(&slot->lock);

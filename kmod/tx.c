@@ -20,6 +20,8 @@
 #include "xmit.h"
 
 #define INA_TX_SNDBUF	(256 * 1024)
+/* From here on a second page fragment takes less than a copy. */
+#define INA_TX_SHARE	4096
 #define INA_TX_BUSY	0
 #define INA_TX_STOPPED	1
 /* Its bytes behind the longest headers. */
@@ -112,10 +114,21 @@ int ina_tx_init(struct ina_node *node)
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_xmit_packet(node, true));
+	tx->share = INA_TX_SHARE;
 	tasklet_setup(&tx->again, ina_tx_go_on);
 	init_waitqueue_func_entry(&tx->room, ina_tx_room);
 	add_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	return 0;
+}
+
+/* A page more, or none, is where a result was copied to. */
+static void ina_tx_copy_set(struct ina_tx_copy *copy, struct page *page)
+{
+	if (page)
+		get_page(page);
+	if (copy->page)
+		put_page(copy->page);
+	copy->page = page;
 }
 
 /**
@@ -128,6 +141,7 @@ int ina_tx_init(struct ina_node *node)
 void ina_tx_exit(struct ina_node *node)
 {
 	struct ina_tx *tx = &node->tx;
+	unsigned int i;
 
 	remove_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	tasklet_kill(&tx->again);
@@ -136,6 +150,8 @@ void ina_tx_exit(struct ina_node *node)
 	if (tx->page.page)
 		put_page(tx->page.page);
 	tx->page.page = NULL;
+	for (i = 0; i < INA_TX_COPIES; i++)
+		ina_tx_copy_set(&tx->copies[i], NULL);
 }
 
 /**
@@ -211,11 +227,12 @@ static bool ina_tx_page(struct page_frag *page, unsigned int len)
 }
 
 /*
- * Where the next packet of a batch goes; nothing is claimed yet. Those of protocol
- * 253 are linear and alone, and those that are too long for the pages there are.
+ * Where the next packet of a batch goes, or its header if its elements are in @pages
+ * others; nothing is claimed yet. Those of protocol 253 are linear and alone, and those
+ * that are too long for the pages there are.
  * Return: NULL if there is no memory or no room.
  */
-static void *ina_tx_space(struct ina_tx_batch *b, unsigned int len)
+static void *ina_tx_space(struct ina_tx_batch *b, unsigned int len, int pages)
 {
 	struct page_frag *page = &b->node->tx.page;
 	bool room = ina_xmit_is_udp(b->node) && ina_tx_page(page, len);
@@ -230,8 +247,9 @@ static void *ina_tx_space(struct ina_tx_batch *b, unsigned int len)
 	if (b->linear)
 		return skb_tail_pointer(b->skb);
 	if (room &&
-	    (skb_shinfo(b->skb)->nr_frags < MAX_SKB_FRAGS ||
-	     skb_can_coalesce(b->skb, MAX_SKB_FRAGS, page->page, page->offset)))
+	    (skb_shinfo(b->skb)->nr_frags + pages < MAX_SKB_FRAGS ||
+	     (!pages && skb_can_coalesce(b->skb, MAX_SKB_FRAGS, page->page,
+					 page->offset))))
 		return page_address(page->page) + page->offset;
 	if (!b->segs)
 		ina_stats_inc(b->node->job->stats, INA_STAT_TX_NOMEM);
@@ -253,16 +271,52 @@ static void ina_tx_attach(struct sk_buff *skb, struct page_frag *page,
 	page->offset += len;
 }
 
-/* The space is filled: it is a packet of the batch. */
-static void ina_tx_claim(struct ina_tx_batch *b, u32 id, struct ina_hdr *hdr,
-			 unsigned int len)
+/* Where a result may be that is the same for all children; NULL if each gets its own. */
+static struct ina_tx_copy *ina_tx_copy(const struct ina_tx_batch *b, u32 id)
 {
 	struct ina_tx *tx = &b->node->tx;
 
-	if (b->linear)
+	if (b->way != INA_SLOT_DOWN || b->node->nchildren < 2 ||
+	    b->pkt.count * b->pkt.elem < tx->share)
+		return NULL;
+	return &tx->copies[id % INA_TX_COPIES];
+}
+
+static bool ina_tx_copy_is(const struct ina_tx_copy *copy, u32 id,
+			   const struct ina_part *part)
+{
+	return copy && copy->page && copy->slot == id &&
+	       ina_tag_equal(&copy->tag, &part->tag);
+}
+
+/*
+ * The space is filled: it is a packet of the batch. Its elements are in @from, or from
+ * now on in @to, if there is one.
+ */
+static void ina_tx_claim(struct ina_tx_batch *b, u32 id, struct ina_hdr *hdr,
+			 unsigned int len, const struct ina_tx_copy *from,
+			 struct ina_tx_copy *to)
+{
+	struct ina_tx *tx = &b->node->tx;
+
+	if (b->linear) {
 		skb_put(b->skb, len);
-	else
+	} else if (from) {
+		struct page_frag page = {
+			.page = from->page, .offset = from->offset,
+		};
+
+		ina_tx_attach(b->skb, &tx->page, sizeof(*hdr));
+		ina_tx_attach(b->skb, &page, len - sizeof(*hdr));
+	} else {
+		if (to) {
+			ina_tx_copy_set(to, tx->page.page);
+			to->offset = tx->page.offset + sizeof(*hdr);
+			to->slot = id;
+			to->tag = b->tag;
+		}
 		ina_tx_attach(b->skb, &tx->page, len);
+	}
 	tx->slots[b->segs] = id;
 	tx->hdrs[b->segs] = hdr;
 	b->size = max(b->size, len);
@@ -335,31 +389,37 @@ static bool ina_tx_look(struct ina_tx_batch *b, u32 id, struct ina_part *part,
 static int ina_tx_append(struct ina_tx_batch *b, u32 id)
 {
 	struct ina_slot *slot = ina_node_slot(b->node, id);
+	struct ina_tx_copy *copy;
 	struct ina_sums sums;
 	struct ina_part part;
 	unsigned int len;
+	bool there;
 	void *data;
 
 	if (!ina_tx_look(b, id, &part, &sums))
 		return 0;
+	copy = ina_tx_copy(b, id);
+	there = ina_tx_copy_is(copy, id, &part) && !b->linear;
 	len = sizeof(struct ina_hdr) + b->pkt.count * b->pkt.elem;
 	if (!b->segs)
 		b->epoch = b->pkt.epoch;
 	data = b->segs && (len > b->size || b->pkt.epoch != b->epoch) ? NULL :
-	       ina_tx_space(b, len);
+	       ina_tx_space(b, there ? sizeof(struct ina_hdr) : len, there);
 	if (!data) {
 		ina_hop_unpick(&b->peer->hop, id);
 		b->whole = true;
 		return b->segs ? 0 : -ENOMEM;
 	}
-	if (!ina_slot_emit(slot, b->way, &part, data + sizeof(struct ina_hdr),
-			   &sums))
+	/* It may have become so just now. */
+	there &= !b->linear;
+	if (!ina_slot_emit(slot, b->way, &part, there ? NULL :
+			   data + sizeof(struct ina_hdr), &sums))
 		return 0;
 	b->pkt.workers = part.workers;
 	b->pkt.token = part.token;
 	b->pkt.flags = part.flags;
 	ina_wire_build(data, &b->pkt);
-	ina_tx_claim(b, id, data, len);
+	ina_tx_claim(b, id, data, len, there ? copy : NULL, copy);
 	return 0;
 }
 

@@ -218,6 +218,35 @@ static void run__small_page(struct kunit *test)
 	tx_test_next(test, node, 0, 1, 1, 3);
 }
 
+/* Large ones are written once: all but the first child get references to them. */
+static void run__shared(struct kunit *test)
+{
+	struct ina_node *node = tx_test_root(test, 3, INA_ENCAP_UDP);
+	struct tx_test *t = test->priv;
+	struct sk_buff *skb[3];
+	u64 round;
+	u32 i;
+
+	node->tx.share = 1;
+	for (round = 0; round < 2; round++) {
+		tx_test_round(test, node, round, TX_TEST_SHORT);
+		ina_tx_run(node, INA_TX_BUDGET);
+		KUNIT_ASSERT_EQ(test, skb_queue_len(&t->sent), 3);
+		for (i = 0; i < 3; i++) {
+			skb[i] = skb_dequeue(&t->sent);
+			tx_test_check(test, node, skb[i], round, 0, 4 * round, 4);
+			KUNIT_EXPECT_EQ(test, skb_shinfo(skb[i])->nr_frags,
+					i ? 8 : 1);
+		}
+		for (i = 0; i < 8; i += 2)
+			KUNIT_EXPECT_PTR_EQ(test,
+					    skb_frag_address(&skb_shinfo(skb[1])->frags[i + 1]),
+					    skb_frag_address(&skb_shinfo(skb[2])->frags[i + 1]));
+		for (i = 0; i < 3; i++)
+			kfree_skb(skb[i]);
+	}
+}
+
 /* Directly in IP: one by one, each with its crc. */
 static void run__ip(struct kunit *test)
 {
@@ -295,6 +324,7 @@ static struct kunit_case tx_test_cases[] = {
 	KUNIT_CASE(run__short),
 	KUNIT_CASE(run__credit),
 	KUNIT_CASE(run__small_page),
+	KUNIT_CASE(run__shared),
 	KUNIT_CASE(run__ip),
 	KUNIT_CASE(run__bytes_stay),
 	{}
