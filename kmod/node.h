@@ -204,7 +204,8 @@ struct ina_tx_copy {
  * @slots: those in the super-packet that is being filled; the sender's
  * @hdrs: headers of their packets
  * @share: results of at least so many bytes are copied once for all children
- * @copies: the last of these, by slot; the sender's
+ * @copies: the last of these, by slot, while some child waits; the sender's
+ * @copied: how many there are
  */
 struct ina_tx {
 	struct socket *sock;
@@ -219,6 +220,7 @@ struct ina_tx {
 	struct ina_hdr *hdrs[INA_TX_SEGS];
 	unsigned int share;
 	struct ina_tx_copy copies[INA_TX_COPIES];
+	u16 copied;
 };
 
 /**

@@ -473,7 +473,7 @@ static const void *ina_rx_apart(struct ina_rx_walk *walk, unsigned int offset,
 		return NULL;
 	hdr = (const void *)hdr + (offset - walk->start);
 	if (!ina_wire_is_elements(hdr->type) ||
-	    hdr->flags & cpu_to_be16(INA_F_CRC))
+	    get_unaligned_be16(&hdr->flags) & INA_F_CRC)
 		return NULL;
 	ina_rx_next(walk);
 	if (walk->part && ina_rx_piece(walk) >= len - sizeof(*hdr))

@@ -462,32 +462,36 @@ static void super__control(struct kunit *test)
 			RX_TEST_FRAGS - 1);
 }
 
-/* Headers and elements in turn, as of results that go to several children. */
-static void super__apart(struct kunit *test)
-{
-	struct ina_node *node = rx_test_root(test);
-	u8 *data = rx_test_round(test, node, RX_TEST_BASE), *at = data;
-	struct sk_buff *skb = rx_test_linear(test, data, 0);
-	u32 i;
-
-	for (i = 0; i < 4; i++, at += RX_TEST_SIZE) {
-		rx_test_page(test, skb, at, sizeof(struct ina_hdr));
-		rx_test_page(test, skb, at + sizeof(struct ina_hdr),
-			     RX_TEST_SIZE - sizeof(struct ina_hdr));
-	}
-	/* One says to have a crc, which takes all of it in a row. */
-	((struct ina_hdr *)(page_address(skb_frag_page(&skb_shinfo(skb)->frags[2])) +
-			    RX_TEST_ODD))->flags = cpu_to_be16(INA_F_CRC);
-	rx_test_super(test, node, skb, RX_TEST_SIZE);
-	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 3);
-	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 3ULL);
-}
-
 static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)
 {
 	const struct ina_net *inet = test->priv;
 
 	return ina_stats_sum(inet->stats, stat);
+}
+
+/* Headers and elements in turn, as of results that go to several children. */
+static void super__apart(struct kunit *test)
+{
+	const unsigned int hdr = sizeof(struct ina_hdr), half = (RX_TEST_SIZE - hdr) / 2;
+	struct ina_node *node = rx_test_root(test);
+	u8 *at = rx_test_round(test, node, RX_TEST_BASE);
+	struct sk_buff *skb = rx_test_linear(test, at, 0);
+	u32 i;
+
+	/* One says to have a crc, which is of all of it in a row. */
+	rx_test_packet(node, RX_TEST_BASE, at, 1)->flags = cpu_to_be16(INA_F_CRC);
+	for (i = 0; i < 5; i++, at += RX_TEST_SIZE) {
+		rx_test_page(test, skb, at, hdr);
+		/* The elements of one are in two pieces. */
+		if (i == 3)
+			rx_test_page(test, skb, at + hdr, half);
+		rx_test_page(test, skb, at + hdr + (i == 3 ? half : 0),
+			     RX_TEST_SIZE - hdr - (i == 3 ? half : 0));
+	}
+	rx_test_super(test, node, skb, RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 4);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 4ULL);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_CRC), 1ULL);
 }
 
 /* Each to its counter, and those around them are taken. */

@@ -20,8 +20,11 @@
 #include "xmit.h"
 
 #define INA_TX_SNDBUF	(256 * 1024)
-/* From here on a second page fragment takes less than a copy. */
-#define INA_TX_SHARE	4096
+/*
+ * From here on a second page fragment takes less than a copy, and so few fit a
+ * super-packet that two for each do not make them fewer.
+ */
+#define INA_TX_SHARE	8192
 #define INA_TX_BUSY	0
 #define INA_TX_STOPPED	1
 /* Its bytes behind the longest headers. */
@@ -121,14 +124,18 @@ int ina_tx_init(struct ina_node *node)
 	return 0;
 }
 
-/* A page more, or none, is where a result was copied to. */
-static void ina_tx_copy_set(struct ina_tx_copy *copy, struct page *page)
+/* Nobody waits for results that were copied any more. */
+static void ina_tx_forget(struct ina_tx *tx)
 {
-	if (page)
-		get_page(page);
-	if (copy->page)
+	struct ina_tx_copy *copy;
+
+	for (copy = tx->copies; tx->copied; copy++) {
+		if (!copy->page)
+			continue;
 		put_page(copy->page);
-	copy->page = page;
+		copy->page = NULL;
+		tx->copied--;
+	}
 }
 
 /**
@@ -141,7 +148,6 @@ static void ina_tx_copy_set(struct ina_tx_copy *copy, struct page *page)
 void ina_tx_exit(struct ina_node *node)
 {
 	struct ina_tx *tx = &node->tx;
-	unsigned int i;
 
 	remove_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	tasklet_kill(&tx->again);
@@ -150,8 +156,7 @@ void ina_tx_exit(struct ina_node *node)
 	if (tx->page.page)
 		put_page(tx->page.page);
 	tx->page.page = NULL;
-	for (i = 0; i < INA_TX_COPIES; i++)
-		ina_tx_copy_set(&tx->copies[i], NULL);
+	ina_tx_forget(tx);
 }
 
 /**
@@ -289,9 +294,25 @@ static bool ina_tx_copy_is(const struct ina_tx_copy *copy, u32 id,
 	       ina_tag_equal(&copy->tag, &part->tag);
 }
 
+/* The elements of the packet at the page's offset are those of a slot, for others, too. */
+static void ina_tx_keep(struct ina_tx_batch *b, u32 id, struct ina_tx_copy *copy)
+{
+	struct ina_tx *tx = &b->node->tx;
+
+	if (copy->page)
+		put_page(copy->page);
+	else
+		tx->copied++;
+	get_page(tx->page.page);
+	*copy = (struct ina_tx_copy){
+		.slot = id, .tag = b->tag, .page = tx->page.page,
+		.offset = tx->page.offset + sizeof(struct ina_hdr),
+	};
+}
+
 /*
  * The space is filled: it is a packet of the batch. Its elements are in @from, or from
- * now on in @to, if there is one.
+ * now on in @to, if there is one. What is shared may not be changed on its way.
  */
 static void ina_tx_claim(struct ina_tx_batch *b, u32 id, struct ina_hdr *hdr,
 			 unsigned int len, const struct ina_tx_copy *from,
@@ -309,14 +330,12 @@ static void ina_tx_claim(struct ina_tx_batch *b, u32 id, struct ina_hdr *hdr,
 		ina_tx_attach(b->skb, &tx->page, sizeof(*hdr));
 		ina_tx_attach(b->skb, &page, len - sizeof(*hdr));
 	} else {
-		if (to) {
-			ina_tx_copy_set(to, tx->page.page);
-			to->offset = tx->page.offset + sizeof(*hdr);
-			to->slot = id;
-			to->tag = b->tag;
-		}
+		if (to)
+			ina_tx_keep(b, id, to);
 		ina_tx_attach(b->skb, &tx->page, len);
 	}
+	if (to && !b->linear)
+		skb_shinfo(b->skb)->flags |= SKBFL_SHARED_FRAG;
 	tx->slots[b->segs] = id;
 	tx->hdrs[b->segs] = hdr;
 	b->size = max(b->size, len);
@@ -545,6 +564,7 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 		if (ina_tx_step(node, bit, budget))
 			return INA_TX_LATER;
 	}
+	ina_tx_forget(&node->tx);
 	return INA_TX_EMPTY;
 }
 

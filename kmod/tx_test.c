@@ -218,33 +218,60 @@ static void run__small_page(struct kunit *test)
 	tx_test_next(test, node, 0, 1, 1, 3);
 }
 
+/* Of a page fragment. */
+static void *tx_test_bytes(const struct sk_buff *skb, int i)
+{
+	return skb_frag_address(&skb_shinfo(skb)->frags[i]);
+}
+
 /* Large ones are written once: all but the first child get references to them. */
 static void run__shared(struct kunit *test)
 {
 	struct ina_node *node = tx_test_root(test, 3, INA_ENCAP_UDP);
+	const u16 segs[] = { TX_TEST_FRAGS, 8, 8, 8, 8 };
+	struct sk_buff *skb[ARRAY_SIZE(segs)];
 	struct tx_test *t = test->priv;
-	struct sk_buff *skb[3];
-	u64 round;
-	u32 i;
+	u32 i, j;
 
 	node->tx.share = 1;
-	for (round = 0; round < 2; round++) {
-		tx_test_round(test, node, round, TX_TEST_SHORT);
-		ina_tx_run(node, INA_TX_BUDGET);
-		KUNIT_ASSERT_EQ(test, skb_queue_len(&t->sent), 3);
-		for (i = 0; i < 3; i++) {
-			skb[i] = skb_dequeue(&t->sent);
-			tx_test_check(test, node, skb[i], round, 0, 4 * round, 4);
-			KUNIT_EXPECT_EQ(test, skb_shinfo(skb[i])->nr_frags,
-					i ? 8 : 1);
-		}
-		for (i = 0; i < 8; i += 2)
-			KUNIT_EXPECT_PTR_EQ(test,
-					    skb_frag_address(&skb_shinfo(skb[1])->frags[i + 1]),
-					    skb_frag_address(&skb_shinfo(skb[2])->frags[i + 1]));
-		for (i = 0; i < 3; i++)
-			kfree_skb(skb[i]);
+	tx_test_round(test, node, 0, INA_TEST_CAPACITY);
+	ina_tx_run(node, INA_TX_BUDGET);
+	KUNIT_ASSERT_EQ(test, skb_queue_len(&t->sent), (u32)ARRAY_SIZE(segs));
+	for (i = 0; i < ARRAY_SIZE(segs); i++) {
+		skb[i] = skb_dequeue(&t->sent);
+		tx_test_check(test, node, skb[i], 0, i < 3 ? 0 : 8, i < 3 ? 0 : 8,
+			      segs[i]);
+		KUNIT_EXPECT_TRUE(test, skb_has_shared_frag(skb[i]));
+		for (j = 0; i && j < segs[i]; j++)
+			KUNIT_EXPECT_PTR_EQ(test, tx_test_bytes(skb[i], 2 * j + 1),
+					    tx_test_bytes(skb[0], 0) +
+					    (i < 3 ? j : j + 8) * TX_TEST_SIZE +
+					    sizeof(struct ina_hdr));
 	}
+	/* Now only they hold the page, and the sender. */
+	KUNIT_EXPECT_EQ(test, node->tx.copied, 0);
+	for (i = 0; i < ARRAY_SIZE(segs); i++)
+		kfree_skb(skb[i]);
+	KUNIT_EXPECT_EQ(test, page_count(node->tx.page.page), 1);
+}
+
+/* A copy of another round of the same slot is not taken. */
+static void run__shared_stale(struct kunit *test)
+{
+	struct ina_node *node = tx_test_root(test, 2, INA_ENCAP_UDP);
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	node->tx.share = 1;
+	node->tx.copies[0] = (struct ina_tx_copy){
+		.tag = { .era = node->era, .round = 1 }, .page = page,
+	};
+	node->tx.copied = 1;
+	tx_test_round(test, node, 0, TX_TEST_SHORT);
+	ina_tx_run(node, INA_TX_BUDGET);
+	tx_test_next(test, node, 0, 0, 0, 4);
+	tx_test_next(test, node, 0, 0, 0, 4);
+	KUNIT_EXPECT_EQ(test, node->tx.copied, 0);
 }
 
 /* Directly in IP: one by one, each with its crc. */
@@ -325,6 +352,7 @@ static struct kunit_case tx_test_cases[] = {
 	KUNIT_CASE(run__credit),
 	KUNIT_CASE(run__small_page),
 	KUNIT_CASE(run__shared),
+	KUNIT_CASE(run__shared_stale),
 	KUNIT_CASE(run__ip),
 	KUNIT_CASE(run__bytes_stay),
 	{}

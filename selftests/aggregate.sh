@@ -189,16 +189,6 @@ hooks()
 	done
 }
 
-mtu()
-{
-	local n
-	on sw ip link set bridge0 mtu "$1"
-	for n in "${nodes[@]}"; do
-		on sw ip link set "p-$n" mtu "$1"
-		on "$n" ip link set eth0 mtu "$1"
-	done
-}
-
 # by ENTRY WHAT [JOB OPTION...]: two levels, one entry, sums and where they came.
 by()
 {
@@ -310,7 +300,7 @@ for fragment in 1 7; do
 	ok "fragments of $fragment" sums 7 "$workers" 1000 "$rounds"
 done
 
-mtu 9000
+mtu 9000 "${nodes[@]}"
 job_add 7 capacity "$capacity" fragment 2048
 two_levels 7
 ok "fragments of 2048 in jumbo frames" sums 7 "$workers" "$capacity" "$rounds"

@@ -123,6 +123,18 @@ switch_add()
 	on sw ip link add bridge0 up mtu "$_mtu" type bridge
 }
 
+# mtu MTU NODE...: of the switch and of these
+mtu()
+{
+	local n mtu=$1
+	shift
+	on sw ip link set bridge0 mtu "$mtu"
+	for n; do
+		on sw ip link set "p-$n" mtu "$mtu"
+		on "$n" ip link set eth0 mtu "$mtu"
+	done
+}
+
 # host_add NAME ADDRESS/LEN...: a namespace with eth0 at the switch. With few programs:
 # they take long on the debug kernel. A host that returns has the same device address,
 # lest others send to the old one for as long as they believe in it.

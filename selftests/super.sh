@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Super-packets: from end to end, cut by the sender's device, joined again by the
-# receiver's, and held in a queue for longer than their node lives. How many packets came
+# receiver's, and held in a queue while the tree changes, and for longer than their node
+# lives. How many packets came
 # in an skb tell the counters: rx_hook counts skbs, the others packets.
 #
 #   w0 .11 --+            +-- agg .2
@@ -114,11 +115,11 @@ feature()
 	on "$n" ethtool -K eth0 "$@" >/dev/null
 }
 
-# held: a super-packet, at least, waits in the queue of w0.
+# held NODE: a super-packet, at least, waits in its queue.
 held()
 {
 	local bytes
-	bytes=$(tc -n "$(ns w0)" -j -s qdisc show dev eth0 | grep -o '"backlog":[0-9]*')
+	bytes=$(tc -n "$(ns "$1")" -j -s qdisc show dev eth0 | grep -o '"backlog":[0-9]*')
 	echo "$bytes"
 	((${bytes#*:} > 20000))
 }
@@ -128,16 +129,67 @@ not()
 	! "$@"
 }
 
+# delay NODE TIME: of what it sends from now on
 delay()
 {
-	tc -n "$(ns w0)" qdisc replace dev eth0 root netem delay "$1" limit 1000
+	tc -n "$(ns "$1")" qdisc replace dev eth0 root netem delay "$2" limit 1000
 }
 
-# hold: what w0 sends from now on waits, while rounds run.
+# at_once NODE: what waits is gone.
+at_once()
+{
+	tc -n "$(ns "$1")" qdisc del dev eth0 root
+}
+
+# hold NODE: what it sends from now on waits, while rounds run.
 hold()
 {
 	start --rounds 1M --continue-on-failure
-	wait_for 10 reached w0 7 rounds_done 1 && delay "$(_patience 8)s" && wait_for 10 held
+	wait_for 10 reached w0 7 rounds_done 1 && delay "$1" "$(_patience 8)s" && wait_for 10 held "$1"
+}
+
+# cut: devices take single packets, and no checksums; whole: as it was.
+cut()
+{
+	local n
+	for n in "${nodes[@]}"; do
+		feature "$n" tx off tx-udp-segmentation off
+	done
+}
+
+whole()
+{
+	local n
+	for n in "${nodes[@]}"; do
+		feature "$n" gro off tx on sg on tso on tx-udp-segmentation on
+	done
+}
+
+# right: both end, and neither saw a wrong sum.
+right()
+{
+	local pid rc bad=0
+	kill -INT "${started[@]}"
+	for pid in "${started[@]}"; do
+		rc=0
+		wait "$pid" || rc=$?
+		((rc != 3)) || bad=1
+	done
+	return $bad
+}
+
+# move: the other worker goes from the aggregator to the root.
+move()
+{
+	on root inaconf tree set job 7 child "${net}2" child "${net}12" &&
+		on agg inaconf tree set job 7 parent "${net}1" child "${net}11" &&
+		on w1 inaconf tree set job 7 parent "${net}1"
+}
+
+# more: another round has completed at the root.
+more()
+{
+	wait_for 20 reached root 7 rounds_done $(($(counter root 7 rounds_done) + 1))
 }
 
 declare -A before=()
@@ -155,9 +207,7 @@ ok "they come whole to every node" joined 8 "${nodes[@]}"
 ok "packets are counted, not super-packets" conserved
 
 # The stack makes the checksums, too, and the receiver looks at them.
-for n in "${nodes[@]}"; do
-	feature "$n" tx off tx-udp-segmentation off
-done
+cut
 for net in 10.0.0. fd00::; do
 	mark
 	tree
@@ -178,28 +228,60 @@ ok "sums when devices cut and join them" sums
 ok "packets come joined, as the socket asks for it" joined 2 root agg
 for n in "${nodes[@]}"; do
 	on sw ethtool -K "p-$n" tso on >/dev/null
-	feature "$n" gro off tx on sg on tso on tx-udp-segmentation on
 done
+whole
 
 # The bytes must stay as they are until the last one has read them.
 tree
-delay 20ms
+delay w0 20ms
 ok "sums when super-packets are late" sums
-ok "super-packets wait in the queue" hold
+ok "super-packets wait in the queue" hold w0
 kill -KILL "${started[0]}"
 wait "${started[0]}" 2>/dev/null # bash tells that it was killed
 on w0 inaconf job del 7
-ok "their worker and their node go" held
+ok "their worker and their node go" held w0
 kill -INT "${started[1]}"
 wait "${started[1]}"
-ok "they leave without them" wait_for 10 not held
+ok "they leave without them" wait_for 10 not held w0
 # What is left goes, too: a new node would hear a JOIN of the old one.
-tc -n "$(ns w0)" qdisc del dev eth0 root
-delay 10ms
+at_once w0
+delay w0 10ms
 tree
 ok "sums of a new node" sums
 
-ok "super-packets wait again" hold
+at_once w0
+
+# In jumbo frames the packets of one child refer to results that are in those of another.
+mtu 9000 "${nodes[@]}"
+mark
+tree
+ok "sums of large results" sums
+ok "they come whole, too" joined 2 w0 w1
+cut
+tree
+ok "sums when devices cut large results" sums
+whole
+tree
+ok "large results wait in the queue of the aggregator" hold agg
+delay agg 1ms
+ok "a worker moves to the root meanwhile" move
+ok "rounds go on" more
+ok "those that waited have come" wait_for 10 not held agg
+ok "rounds go on after that" more
+ok "no sum was wrong" right
+at_once agg
+tree
+ok "large results wait again" hold agg
+kill -KILL "${started[0]}"
+wait "${started[0]}" 2>/dev/null # bash tells that it was killed
+started=("${started[1]}")
+on agg inaconf job del 7
+ok "their node goes" held agg
+ok "nobody saw a wrong sum" right
+at_once agg
+tree
+
+ok "super-packets wait again" hold w0
 kill -KILL "${started[@]}"
 wait "${started[@]}" 2>/dev/null # as above
 for n in "${nodes[@]}"; do
@@ -207,6 +289,6 @@ for n in "${nodes[@]}"; do
 	on "$n" inaconf dev del eth0
 done
 ok "the module goes" wait_for 10 unload
-ok "and they still wait" held
-tc -n "$(ns w0)" qdisc del dev eth0 root
+ok "and they still wait" held w0
+at_once w0
 done_testing

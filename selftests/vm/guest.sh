@@ -20,9 +20,9 @@ export INA_RESULTS=$results
 
 # The programs, where other users reach them: the checkout may be in somebody's home.
 bin=$(mktemp -d)
-chmod 755 "$bin"
 find "$INA_BUILD"/{userlib,netlink_tool,selftests} -maxdepth 1 \( -type l -o -type f -perm -u+x \) \
 	-exec cp -a -t "$bin" {} +
+chmod -R a+rX "$bin"
 export PATH=$bin:/usr/sbin:/sbin:$PATH
 export LD_LIBRARY_PATH=$bin
 
