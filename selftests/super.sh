@@ -175,7 +175,7 @@ right()
 		wait "$pid" || rc=$?
 		((rc != 3)) || bad=1
 	done
-	return $bad
+	return "$bad"
 }
 
 # move: the other worker goes from the aggregator to the root.
