@@ -19,9 +19,10 @@ export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND INA_SPLATS
 export INA_RESULTS=$results
 
 # The programs, where other users reach them: the checkout may be in somebody's home.
+# The runner's own tests have none.
 bin=$(mktemp -d)
-find "$INA_BUILD"/{userlib,netlink_tool,selftests} -maxdepth 1 \( -type l -o -type f -perm -u+x \) \
-	-exec cp -a -t "$bin" {} +
+[[ ! $INA_KO ]] || find "$INA_BUILD"/{userlib,netlink_tool,selftests} -maxdepth 1 \
+	\( -type l -o -type f -perm -u+x \) -exec cp -a -t "$bin" {} +
 chmod -R a+rX "$bin"
 export PATH=$bin:/usr/sbin:/sbin:$PATH
 export LD_LIBRARY_PATH=$bin
