@@ -25,6 +25,8 @@ bin=$(mktemp -d)
 	\( -type l -o -type f -perm -u+x \) -exec cp -a -t "$bin" {} +
 chmod -R a+rX "$bin"
 export PATH=$bin:/usr/sbin:/sbin:$PATH
+# Without it init would die at the end, which is a panic. A minimal system has none.
+[[ $(command -v poweroff) ]] || ln -s "$(command -v busybox)" /usr/sbin/poweroff
 export LD_LIBRARY_PATH=$bin
 
 verdict()
