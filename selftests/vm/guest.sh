@@ -21,7 +21,7 @@ export INA_RESULTS=$results
 # The programs, where other users reach them: the checkout may be in somebody's home.
 # The runner's own tests have none.
 bin=$(mktemp -d)
-[[ ! $INA_KO ]] || find "$INA_BUILD"/{userlib,netlink_tool,selftests} -maxdepth 1 \
+[[ ! -d $INA_BUILD/selftests ]] || find "$INA_BUILD"/{userlib,netlink_tool,selftests} -maxdepth 1 \
 	\( -type l -o -type f -perm -u+x \) -exec cp -a -t "$bin" {} +
 chmod -R a+rX "$bin"
 export PATH=$bin:/usr/sbin:/sbin:$PATH

@@ -55,11 +55,10 @@ run_build()
 {
 	local -a mk=(make -s -C "$INA_TOP" "KDIR=$kernel/build")
 	local krel
-	ko='' ko_kunit=''
-	[[ ! ${INA_NO_BUILD:-} ]] || return 0
 	krel=$(vm_release "$kernel")
 	ko=$INA_BUILD/kmod-$krel/ina_agg.ko
 	ko_kunit=$INA_BUILD/kmod-$krel-kunit/ina_agg.ko
+	[[ ! ${INA_NO_BUILD:-} ]] || return 0
 	# One at a time: who comes second finds it built.
 	exec 7>"$INA_BUILD/build.lock"
 	flock 7
