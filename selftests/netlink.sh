@@ -487,7 +487,11 @@ for request in "job-get id=30" "job-get dump" "tree-get dump" "dev-get dump" sta
 	# shellcheck disable=SC2086 # a request
 	ok "nobody may look at ${request%% *}" "${nobody[@]}" nlclient $request
 done
-ok "a user may configure a namespace of his own" "${nobody[@]}" unshare -Urn bash -ec '
+# The checkout may be in a home that nobody else can enter.
+chmod a+x "$_dir"
+install -m 755 "$(command -v nlclient)" "$_dir"
+ok "a user may configure a namespace of his own" \
+	env PATH="$_dir:$PATH" "${nobody[@]}" unshare -Urn bash -ec '
 	ip link set lo up
 	nlclient job-add id=30 capacity=10
 	nlclient tree-set job=30 workers=1

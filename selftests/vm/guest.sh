@@ -18,16 +18,10 @@ tests=()
 export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND INA_SPLATS
 export INA_RESULTS=$results
 
-# The programs, where other users reach them: the checkout may be in somebody's home.
-# The runner's own tests have none.
-bin=$(mktemp -d)
-[[ ! -d $INA_BUILD/selftests ]] || find "$INA_BUILD"/{userlib,netlink_tool,selftests} -maxdepth 1 \
-	\( -type l -o -type f -perm -u+x \) -exec cp -a -t "$bin" {} +
-chmod -R a+rX "$bin"
-export PATH=$bin:/usr/sbin:/sbin:$PATH
+export PATH=$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr/sbin:/sbin:$PATH
+export LD_LIBRARY_PATH=$INA_BUILD/userlib
 # Without it init would die at the end, which is a panic. A minimal system has none.
 [[ $(command -v poweroff) ]] || ln -s "$(command -v busybox)" /usr/sbin/poweroff
-export LD_LIBRARY_PATH=$bin
 
 verdict()
 {
