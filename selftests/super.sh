@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Super-packets: from end to end, cut by the sender's device, joined again by the
 # receiver's, and held in a queue while the tree changes, and for longer than their node
-# lives. How many packets came
-# in an skb tell the counters: rx_hook counts skbs, the others packets.
+# lives. How many packets came in an skb tell the counters: rx_hook counts skbs, the
+# others packets.
 #
 #   w0 .11 --+            +-- agg .2
 #   w1 .12 --+-- switch --+-- root .1      10.0.0.0/24, fd00::/64
