@@ -38,6 +38,7 @@ user: $(USER_PARTS:%=user-%)
 
 .PHONY: programs
 programs: user $(TEST_PARTS:%=user-%)
+	+$(MAKE) -C selftests/bench O=$(B)/bench all
 
 .PHONY: peers
 peers: user

@@ -42,6 +42,7 @@
 #define be16_to_cpu		__builtin_bswap16
 #define be32_to_cpu		__builtin_bswap32
 #define __ffs			__builtin_ctzl
+#define get_unaligned_be16(p)	be16_to_cpu(get_unaligned_le16(p))
 #define get_unaligned_be32(p)	be32_to_cpu(get_unaligned_le32(p))
 #define DECLARE_BITMAP(name, bits)	unsigned long name[BITS_TO_LONGS(bits)]
 #define MAX_ERRNO		4095
