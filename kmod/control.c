@@ -108,6 +108,8 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 {
 	struct ina_child *child = &node->children[index];
 	struct ina_over over = ina_epoch_over(node, true);
+	const struct ina_blame *why = node->open ? &node->opened :
+						   &node->closed;
 
 	c->pkt.type = INA_TYPE_EPOCH;
 	c->pkt.seq = child->announced++;
@@ -119,16 +121,16 @@ static void ina_control_fill_epoch(struct ina_node *node, u16 index,
 		.root = cpu_to_be64(node->root_id),
 		.workers = cpu_to_be32(node->open ? node->members : 0),
 		.token = cpu_to_be32(node->open ? node->token : 0),
-		.reason = cpu_to_be32(node->closed.reason),
+		.reason = cpu_to_be32(why->reason),
 		.generation = cpu_to_be32(child->generation),
 		.final = cpu_to_be32(over.final),
 		.failed = cpu_to_be32(over.failed),
 		.left = cpu_to_be32(over.left),
 		.running = cpu_to_be32(ina_late_running(node)),
-		.worker = cpu_to_be32(node->closed.worker),
-		.last = cpu_to_be32(node->closed.last),
+		.worker = cpu_to_be32(why->worker),
+		.last = cpu_to_be32(why->last),
 	};
-	memcpy(c->body.epoch.culprit, &node->closed.culprit,
+	memcpy(c->body.epoch.culprit, &why->culprit,
 	       sizeof(c->body.epoch.culprit));
 	ina_control_fill_ranks(c, sizeof(c->body.epoch), &node->ranks);
 }

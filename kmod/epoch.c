@@ -92,6 +92,8 @@ static void ina_epoch_again(struct ina_node *node, struct ina_round *entry,
 	if (mine && entry->failed) {
 		entry->tag.era = node->era;
 		entry->heard = false;
+		/* There is time again to acknowledge it. */
+		entry->started = jiffies;
 		atomic64_set(&entry->progress,
 			     ina_round_key(&entry->tag) | INA_PROGRESS_FAILED);
 		return;
@@ -139,7 +141,22 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 	ina_round_claim(node, &tag, 0);
 }
 
-/* A round that had failed before the epoch, whether this node knew or not. */
+/* Does a worker here wait for a round? */
+static bool ina_epoch_awaits(const struct ina_node *node, u64 round)
+{
+	int i;
+
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] &&
+		    ina_worker_is_active(node->workers[i], round))
+			return true;
+	return false;
+}
+
+/*
+ * A round that had failed before the epoch, whether this node knew or not. Why, the
+ * parent says again until the round is acknowledged: a worker that waits is told then.
+ */
 static void ina_epoch_stay_failed(struct ina_node *node,
 				  struct ina_round *entry, u64 round, bool left)
 {
@@ -150,8 +167,9 @@ static void ina_epoch_stay_failed(struct ina_node *node,
 
 	ina_epoch_again(node, entry, round);
 	entry = ina_round_claim(node, &tag, 0);
-	entry->heard = !node->root;
-	if (!entry->failed)
+	if (entry->failed)
+		entry->heard = !node->root;
+	else if (!ina_epoch_awaits(node, round))
 		ina_fail_entry(node, entry, &blame);
 }
 
@@ -271,9 +289,11 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	ina_ranks_set(&node->ranks, e->ranks, e->nranks);
 	WRITE_ONCE(node->expected, ina_epoch_expected(node));
 	node->open = true;
+	node->cut_off = false;
 	node->changed = false;
 	reason = node->closed.reason;
 	node->regain = reason == INA_REASON_EXCLUDED;
+	node->opened = node->closed;
 	node->closed = (struct ina_blame){};
 	node->left = (struct ina_blame){};
 	for (i = 0; i < node->nchildren; i++)
@@ -331,6 +351,7 @@ void ina_epoch_close(struct ina_node *node, const struct ina_blame *blame)
 		return;
 	/* Members and epoch stay: what is under way may still complete. */
 	node->open = false;
+	node->cut_off = false;
 	node->closed = *blame;
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])

@@ -94,6 +94,14 @@ void ina_event_send(struct net *net, const struct ina_event *event,
 				GFP_ATOMIC);
 }
 
+/* Is it said which rounds all have acknowledged? */
+static bool ina_event_has_acked(const struct ina_blame *blame)
+{
+	return (blame->reason == INA_REASON_ROOT_LOST ||
+		blame->reason == INA_REASON_TREE) &&
+	       (blame->detail[0] || blame->detail[1]);
+}
+
 /**
  * ina_event_round_failed() - a round failed on a node
  * @node: where
@@ -117,12 +125,24 @@ void ina_event_round_failed(const struct ina_node *node, u64 round,
 			       "job %u round %llu failed: counted %u of %u workers",
 			       event.job, round, blame->detail[0],
 			       blame->detail[1]);
-	else if (blame->worker)
+	else if (blame->worker && blame->last)
 		ina_event_send(node->net, &event,
-			       "job %u round %llu failed: %s (%pI6c worker %u, %u fragments seen)",
+			       "job %u round %llu failed: %s (%pI6c worker %u, last fragment %u)",
 			       event.job, round,
 			       ina_event_reason(blame->reason), &event.addr,
-			       blame->worker - 1, blame->last);
+			       blame->worker - 1, blame->last - 1);
+	else if (blame->worker)
+		ina_event_send(node->net, &event,
+			       "job %u round %llu failed: %s (%pI6c worker %u, no fragment seen)",
+			       event.job, round,
+			       ina_event_reason(blame->reason), &event.addr,
+			       blame->worker - 1);
+	else if (ina_event_has_acked(blame))
+		ina_event_send(node->net, &event,
+			       "job %u round %llu failed: %s (%pI6c), all have the rounds below %llu",
+			       event.job, round,
+			       ina_event_reason(blame->reason), &event.addr,
+			       blame->detail[0] | (u64)blame->detail[1] << 32);
 	else
 		ina_event_send(node->net, &event,
 			       "job %u round %llu failed: %s (%pI6c)",

@@ -37,6 +37,7 @@ void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 	lockdep_assert_held(&node->lock);
 	atomic64_or(INA_PROGRESS_FAILED, &entry->progress);
 	entry->failed = true;
+	entry->started = jiffies;
 	entry->blame = *blame;
 	trace_ina_round_end(node, entry->tag.round, blame->reason);
 	if (entry->length || entry->again ||
@@ -131,13 +132,17 @@ void ina_fail_round_from(struct ina_node *node, const struct ina_tag *tag,
 	entry = ina_round_claim(node, tag, 0);
 	if (IS_ERR(entry) || entry->complete)
 		goto unlock;
-	entry->heard = !node->root;
 	if (node->root && blame->reason == INA_REASON_LEFT)
 		ina_fail_left(node, blame);
-	if (entry->failed)
+	if (entry->failed && (node->root || entry->heard))
 		goto unlock;
+	entry->heard = !node->root;
 	entry->tell_down = node->nchildren;
-	ina_fail_entry(node, entry, blame);
+	/* What the parent says is what those below are told. */
+	if (entry->failed)
+		entry->blame = *blame;
+	else
+		ina_fail_entry(node, entry, blame);
 	ina_node_kick(node);
 unlock:
 	spin_unlock_bh(&node->lock);

@@ -27,8 +27,8 @@
  * struct ina_late - a round that waits
  * @tag: which
  * @frags: its fragments, 1 if nothing has come yet
- * @age: milliseconds since it started, or was complete
- * @held: it is complete, but not acknowledged, and keeps others out
+ * @age: milliseconds since it started, or since the whole window was over
+ * @held: it is over, but not acknowledged, and keeps others out
  * @missing: a bit for each contributor it waits for
  */
 struct ina_late {
@@ -39,12 +39,19 @@ struct ina_late {
 	DECLARE_BITMAP(missing, INA_LATE_CONTRIBUTORS);
 };
 
-/* Age at which the parent is told whom the round waits for; the root acts. */
-static u32 ina_late_report_ms(const struct ina_node *node)
+/* Age at which a node of this height tells its parent whom a round waits for. */
+static u32 ina_late_tell_ms(const struct ina_node *node, u16 height)
 {
 	u32 ms = node->job->config.deadline_ms;
 
-	return node->root ? ms : ms - ms / (4 * (node->height + 1));
+	return ms - ms / (4 * (height + 1));
+}
+
+/* Age at which the parent is told; the root acts. */
+static u32 ina_late_report_ms(const struct ina_node *node)
+{
+	return node->root ? node->job->config.deadline_ms :
+			    ina_late_tell_ms(node, node->height);
 }
 
 /*
@@ -65,19 +72,23 @@ static u32 ina_late_fail_ms(const struct ina_node *node)
 
 /*
  * Is this the round that keeps all others out? It is complete, as is the whole
- * window, but somebody below has not got it or has not read it.
+ * window, but somebody below has not got it or has not read it. At the root a
+ * round that has failed is over as well: it has named whom it waited for.
  */
 static bool ina_late_held(const struct ina_node *node,
 			  const struct ina_round *entry)
 {
+	const struct ina_round *other;
 	u32 i;
 
 	if (!node->open || entry->tag.round != node->acked)
 		return false;
-	for (i = 0; i < node->job->config.depth; i++)
-		if (!node->rounds[i].complete || node->rounds[i].failed ||
-		    !ina_round_is_live(node, &node->rounds[i]))
+	for (i = 0; i < node->job->config.depth; i++) {
+		other = &node->rounds[i];
+		if (!(other->failed ? node->root : other->complete) ||
+		    !ina_round_is_live(node, other))
 			return false;
+	}
 	return true;
 }
 
@@ -90,9 +101,9 @@ static bool ina_late_held(const struct ina_node *node,
  */
 bool ina_late_waits(const struct ina_node *node, const struct ina_round *entry)
 {
-	if (!ina_round_is_live(node, entry) || entry->failed)
+	if (!ina_round_is_live(node, entry))
 		return false;
-	if (entry->complete)
+	if (entry->complete || entry->failed)
 		return ina_late_held(node, entry);
 	return !(entry->tag.round < node->acked &&
 		 ina_round_is_kept(node, &entry->tag));
@@ -101,6 +112,16 @@ bool ina_late_waits(const struct ina_node *node, const struct ina_round *entry)
 static u32 ina_late_age(const struct ina_round *entry)
 {
 	return jiffies_to_msecs(jiffies - entry->started);
+}
+
+/* For how long has the whole window been over? */
+static u32 ina_late_over(const struct ina_node *node)
+{
+	u32 i, age = U32_MAX;
+
+	for (i = 0; i < node->job->config.depth; i++)
+		age = min(age, ina_late_age(&node->rounds[i]));
+	return age;
 }
 
 /* The entry of a round that waits for @ms already, as a neighbour says. */
@@ -135,7 +156,8 @@ u32 ina_late_running(struct ina_node *node)
 		entry = ina_round_entry(node, node->base + i);
 		if (entry->tag.round == node->base + i &&
 		    entry->tag.era == node->era && !entry->complete &&
-		    ina_late_waits(node, entry) && ina_late_age(entry) >= half)
+		    !entry->failed && ina_late_waits(node, entry) &&
+		    ina_late_age(entry) >= half)
 			running |= BIT(i);
 	}
 	return running;
@@ -172,10 +194,8 @@ void ina_late_told(struct ina_node *node, u64 base, u32 running)
 void ina_late_named(struct ina_node *node, struct ina_child *child,
 		    const struct ina_tag *tag, const struct ina_blame *blame)
 {
-	u32 ms = node->job->config.deadline_ms;
-
 	spin_lock_bh(&node->lock);
-	if (ina_late_claim(node, tag, ms - ms / 4)) {
+	if (ina_late_claim(node, tag, ina_late_tell_ms(node, child->height))) {
 		child->late = *blame;
 		child->late_round = tag->round + 1;
 	}
@@ -308,6 +328,20 @@ static bool ina_late_unnamed(struct ina_node *node, const struct ina_late *late)
 	return unnamed;
 }
 
+/* Nobody below is missing: somebody who is not there any more, else the parent. */
+static void ina_late_name_above(struct ina_node *node, struct ina_blame *blame)
+{
+	spin_lock_bh(&node->lock);
+	if (!node->open && node->closed.reason) {
+		blame->culprit = node->closed.culprit;
+		blame->worker = node->closed.worker;
+		blame->last = node->closed.last;
+	} else if (!node->root) {
+		blame->culprit = node->parent.addr;
+	}
+	spin_unlock_bh(&node->lock);
+}
+
 /* Whom does the round wait for? The first of them, if there are several. */
 static struct ina_blame ina_late_blame(struct ina_node *node,
 				       const struct ina_late *late)
@@ -321,10 +355,12 @@ static struct ina_blame ina_late_blame(struct ina_node *node,
 	u16 who = find_first_bit(late->missing, INA_LATE_CONTRIBUTORS);
 
 	/* Of a final round only results are missing. */
-	if (ina_round_is_kept(node, &late->tag))
+	if (!late->held && ina_round_is_kept(node, &late->tag))
 		blame.culprit = node->parent.addr;
 	else if (who < INA_LATE_CONTRIBUTORS)
 		ina_late_name(node, late, who, &blame);
+	else
+		ina_late_name_above(node, &blame);
 	return blame;
 }
 
@@ -394,7 +430,10 @@ unlock:
 	spin_unlock_bh(&node->lock);
 }
 
-/* Nobody can go on, and no round is left to fail: say so by closing the epoch. */
+/*
+ * Nobody can go on, and no round is left to fail: say so by closing the epoch, because of
+ * whom the round failed, if it has.
+ */
 static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 			   const struct ina_blame *blame)
 {
@@ -404,7 +443,7 @@ static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 	if (node->root && ina_tag_equal(&entry->tag, &late->tag) &&
 	    ina_late_waits(node, entry)) {
 		node->held = true;
-		ina_epoch_close(node, blame);
+		ina_epoch_close(node, entry->failed ? &entry->blame : blame);
 	}
 	spin_unlock_bh(&node->lock);
 }
@@ -421,8 +460,8 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 	waits = ina_late_waits(node, entry);
 	late->tag = entry->tag;
 	late->frags = max(entry->frags, 1U);
-	late->age = ina_late_age(entry);
-	late->held = entry->complete;
+	late->held = entry->complete || entry->failed;
+	late->age = late->held ? ina_late_over(node) : ina_late_age(entry);
 	*exclude = entry->exclude;
 	*ask = waits && !late->held && node->nchildren &&
 	       late->age >= deadline / 2 && late->age < deadline &&
@@ -472,6 +511,32 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 	       late.age < fail ? fail - late.age : U32_MAX;
 }
 
+/*
+ * The whole window is over here, and nothing is heard of the others: then the parent
+ * is out of reach, as the root would have closed the epoch. The workers here are told,
+ * until the window moves. Return: milliseconds until that is due.
+ */
+static u32 ina_late_cut_off(struct ina_node *node)
+{
+	struct ina_blame blame = {
+		.reason = INA_REASON_DEADLINE, .culprit = node->parent.addr,
+	};
+	u32 fail = ina_late_fail_ms(node), age = U32_MAX, i;
+
+	spin_lock_bh(&node->lock);
+	if (!node->root && node->open && !node->cut_off &&
+	    node->acked - node->base == node->job->config.depth)
+		age = jiffies_to_msecs(jiffies - node->over_at);
+	if (age >= fail && age != U32_MAX) {
+		node->cut_off = true;
+		for (i = 0; i < node->nworkers; i++)
+			if (node->workers[i])
+				ina_worker_closed(node->workers[i], &blame);
+	}
+	spin_unlock_bh(&node->lock);
+	return age < fail ? fail - age : U32_MAX;
+}
+
 /**
  * ina_late_tick() - do what is due for the rounds that wait
  * @node: the node
@@ -481,7 +546,7 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
  */
 unsigned int ina_late_tick(struct ina_node *node)
 {
-	u32 i, ms = U32_MAX;
+	u32 i, ms = ina_late_cut_off(node);
 
 	for (i = 0; i < node->job->config.depth; i++)
 		ms = min(ms, ina_late_round(node, i));

@@ -66,8 +66,11 @@ static void late_test_wait(struct kunit *test, struct ina_node *node, u32 frags)
 static void late_test_tick(struct ina_node *node, u32 percent)
 {
 	u32 ms = node->job->config.deadline_ms / 100 * percent;
+	u32 i;
 
-	node->rounds[0].started = jiffies - msecs_to_jiffies(ms);
+	for (i = 0; i < INA_TEST_DEPTH; i++)
+		node->rounds[i].started = jiffies - msecs_to_jiffies(ms);
+	node->over_at = jiffies - msecs_to_jiffies(ms);
 	ina_late_tick(node);
 }
 
@@ -292,6 +295,89 @@ static void held__again(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, node->open);
 }
 
+/* All has failed, and who was named does not acknowledge that: nobody can go on. */
+static void held__failed(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_FAIL);
+	struct in6_addr child = ina_test_addr(INA_TEST_CHILD + 1);
+	u64 round;
+
+	for (round = 0; round < INA_TEST_DEPTH; round++)
+		late_test_round(node, round, 0);
+	late_test_tick(node, 100);
+	for (round = 0; round < INA_TEST_DEPTH; round++)
+		KUNIT_ASSERT_TRUE(test, node->rounds[round].failed);
+	ina_test_ack(node, 0, node->epoch, INA_TEST_DEPTH);
+	/* It has time for that. */
+	ina_late_tick(node);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	late_test_tick(node, 99);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	late_test_tick(node, 100);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->closed.reason, INA_REASON_DEADLINE);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&node->closed.culprit, &child));
+	/* It is back. */
+	ina_test_ack(node, 1, node->epoch, INA_TEST_DEPTH);
+	spin_lock_bh(&node->lock);
+	ina_epoch_open_try(node);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	spin_unlock_bh(&node->lock);
+}
+
+/* What one who has children says comes later than what a leaf says. */
+static void named__age(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_FAIL);
+	u32 ms = node->job->config.deadline_ms;
+	struct ina_round *entry = &node->rounds[0];
+
+	late_test_named(node, 1, 0);
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - entry->started), ms - ms / 4);
+	node->children[1].height = 2;
+	late_test_named(node, 1, 0);
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - entry->started), ms - ms / 12);
+}
+
+/* A leaf hears nothing of anybody: its workers are told, until the window moves. */
+static void cut_off__tells(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, false, INA_ON_LOSS_FAIL);
+
+	/* A worker that is not attached is told nothing, but counts. */
+	node->nworkers = 1;
+	ina_test_ack(node, 0, node->epoch, INA_TEST_DEPTH);
+	ina_test_ack(node, 1, node->epoch, INA_TEST_DEPTH - 1);
+	late_test_tick(node, 200);
+	KUNIT_EXPECT_FALSE(test, node->cut_off);
+	ina_test_ack(node, 1, node->epoch, INA_TEST_DEPTH);
+	late_test_tick(node, 120);
+	KUNIT_EXPECT_FALSE(test, node->cut_off);
+	late_test_tick(node, 130);
+	KUNIT_EXPECT_TRUE(test, node->cut_off);
+	ina_test_epoch(node, node->epoch, 1, 6, 3);
+	KUNIT_EXPECT_FALSE(test, node->cut_off);
+	late_test_tick(node, 200);
+	KUNIT_EXPECT_FALSE(test, node->cut_off);
+	node->nworkers = 0;
+}
+
+/* Nobody is missing below: the parent is. */
+static void cut_off__names_parent(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, false, INA_ON_LOSS_FAIL);
+	struct in6_addr parent = ina_test_addr(INA_TEST_PARENT);
+	struct ina_round *entry = &node->rounds[0];
+
+	node->nworkers = 1;
+	late_test_wait(test, node, 2);
+	late_test_tick(node, 130);
+	node->nworkers = 0;
+	KUNIT_ASSERT_TRUE(test, entry->failed);
+	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_DEADLINE);
+	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry->blame.culprit, &parent));
+}
+
 static void ranks__twice(struct kunit *test)
 {
 	struct ina_node *node = ina_test_node_create(test, test->priv, true, 2);
@@ -333,6 +419,10 @@ static struct kunit_case late_test_cases[] = {
 	KUNIT_CASE(degrade__left),
 	KUNIT_CASE(held__closes),
 	KUNIT_CASE(held__again),
+	KUNIT_CASE(held__failed),
+	KUNIT_CASE(named__age),
+	KUNIT_CASE(cut_off__tells),
+	KUNIT_CASE(cut_off__names_parent),
 	KUNIT_CASE(ranks__twice),
 	{}
 };

@@ -431,9 +431,27 @@ static void ina_member_base(struct ina_node *node, u64 base)
 		return;
 	WRITE_ONCE(node->base, base);
 	ina_epoch_announce(node);
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			ina_worker_base(node->workers[i]);
+	for (i = 0; i < node->nworkers; i++) {
+		if (!node->workers[i])
+			continue;
+		ina_worker_base(node->workers[i]);
+		if (node->cut_off && !node->workers[i]->out)
+			ina_worker_state(node->workers[i], INA_CTL_OPEN);
+	}
+	node->cut_off = false;
+}
+
+/*
+ * Does an EPOCH tell of a state that is over? A root never opens a number again, nor
+ * goes back to a lower one; which of its EPOCHs is the latest may have been forgotten.
+ */
+static bool ina_member_is_past(const struct ina_node *node, u32 number,
+			       const struct ina_epoch_hdr *epoch)
+{
+	s32 ahead = number - node->epoch;
+
+	return node->epoch && be64_to_cpu(epoch->root) == node->root_id &&
+	       (ahead < 0 || (!ahead && epoch->workers && !node->open));
 }
 
 /**
@@ -466,8 +484,9 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	if (!ina_member_for_us(node, epoch->instance, epoch->generation))
 		goto unlock;
 	/* It tells the whole state: only the latest counts. */
-	if (!pkt->epoch || (node->heard_generation == node->generation &&
-			    (s32)(pkt->seq - node->heard_seq) <= 0)) {
+	if (!pkt->epoch || ina_member_is_past(node, pkt->epoch, epoch) ||
+	    (node->heard_generation == node->generation &&
+	     (s32)(pkt->seq - node->heard_seq) <= 0)) {
 		ina_stats_inc(node->job->stats, INA_STAT_DROP_STALE);
 		goto unlock;
 	}

@@ -550,6 +550,27 @@ static void rx_epoch__late_close(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, node->epoch, 41);
 }
 
+/* The same, when it was forgotten which EPOCH was the last. */
+static void rx_epoch__past(struct kunit *test)
+{
+	struct ina_node *node = member_test_inner(test);
+	u32 era;
+
+	ina_test_epoch_seq(node, 6, 40, 12, 0, 0);
+	ina_test_epoch_seq(node, 7, 41, 16, 8, 99);
+	era = node->era;
+	node->heard_generation = node->generation - 1;
+	ina_test_epoch_seq(node, 6, 40, 12, 0, 0);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	/* Nor is one entered again that was closed. */
+	ina_test_epoch_seq(node, 8, 41, 16, 0, 0);
+	node->heard_generation = node->generation - 1;
+	ina_test_epoch_seq(node, 7, 41, 16, 8, 99);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->era, era);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_STALE), 2ULL);
+}
+
 /* The window moves when all children have acknowledged. */
 static void rx_ack__advances(struct kunit *test)
 {
@@ -679,6 +700,7 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(rx_epoch__next),
 	KUNIT_CASE(rx_epoch__closes),
 	KUNIT_CASE(rx_epoch__late_close),
+	KUNIT_CASE(rx_epoch__past),
 	KUNIT_CASE(rx_ack__advances),
 	KUNIT_CASE(rx_ack__beyond),
 	KUNIT_CASE(rx_ack__epoch),

@@ -575,6 +575,11 @@ static void ina_node_farewell(struct ina_node *node)
 	int i;
 
 	spin_lock_bh(&node->lock);
+	/* What all have acknowledged, the root alone knows. */
+	if (node->root) {
+		blame.detail[0] = node->base;
+		blame.detail[1] = node->base >> 32;
+	}
 	ina_fail_gone(node, &blame);
 	ina_epoch_close(node, &blame);
 	/* Its workers are lost to everybody. */

@@ -282,8 +282,11 @@ struct ina_tx {
  * @absent: local workers that the others go on without until they are back
  * @change: why the subtree last became incomplete
  * @closed: why the epoch is closed, told to the children
+ * @opened: why the one before was
  * @left: the first worker that left since the epoch opened, at the root
  * @held: it is until all acknowledge the round at @base
+ * @over_at: jiffies when all of the window was over here and below
+ * @cut_off: that is long ago; the workers here were told
  * @changed: the subtree is not the one that entered the epoch
  * @regain: rounds that are summed again in this epoch have a new deadline
  * @index: contributor index at the parent
@@ -354,8 +357,11 @@ struct ina_node {
 	u16 absent;
 	struct ina_blame change;
 	struct ina_blame closed;
+	struct ina_blame opened;
 	struct ina_blame left;
 	bool held;
+	unsigned long over_at;
+	bool cut_off;
 	bool changed;
 	bool regain;
 	u16 index;

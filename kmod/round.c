@@ -505,6 +505,7 @@ void ina_round_advance(struct ina_node *node)
 		return;
 	node->acked = lowest;
 	if (!node->root) {
+		node->over_at = jiffies;
 		node->send_ack = true;
 		ina_node_kick(node);
 		return;

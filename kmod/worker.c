@@ -249,7 +249,7 @@ static bool ina_worker_opened(struct ina_worker *worker)
 		ina_worker_ack(worker);
 		ina_round_advance(node);
 	}
-	return node->open;
+	return node->open && !node->cut_off;
 }
 
 /* Was this round submitted, and is it still on the control page? */

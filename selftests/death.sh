@@ -7,6 +7,8 @@
 #   w0, w1 --- a0 --+
 #   w2 ------- a1 --+-- root
 #   w3 (two workers) -+
+#
+# and, three levels in a row with a worker on an aggregator: w0, w1 --- a0 --- a1 --- root
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
@@ -194,7 +196,7 @@ ok "all are told of a host that fell silent, though its aggregator is between" a
 	'10\.0\.0\.12 worker 0' 0 1 3 4
 # Its last acknowledgement may be what is missing: then the window has no room for others.
 ok "within the deadline" in_time 0 0 1 3 4
-stop KILL 2
+ok "it is told itself that its parent is out of reach" told 2 '10\.0\.0\.3'
 on sw ip link set p-w2 up
 
 # The debug kernel need not see every way to be late.
@@ -219,6 +221,65 @@ if [[ $INA_SIZE == full ]]; then
 fi
 
 job_del 7
+
+# chain JOB OPTION...: three levels in a row; the worker of rank 2 is on an aggregator.
+chain()
+{
+	local id=$1 n
+	shift
+	for n in root a1 a0 w0 w1; do
+		on "$n" inaconf job add "$id" capacity "$elements" group 64 "$@"
+	done
+	on root inaconf tree set job "$id" child 10.0.0.3
+	on a1 inaconf tree set job "$id" parent 10.0.0.1 child 10.0.0.2
+	on a0 inaconf tree set job "$id" parent 10.0.0.3 child 10.0.0.10 child 10.0.0.11 workers 1
+	on w0 inaconf tree set job "$id" parent 10.0.0.2
+	on w1 inaconf tree set job "$id" parent 10.0.0.2
+}
+
+# run_chain [OPTION...]: its three workers, and wait until rounds go through.
+run_chain()
+{
+	local rank before
+	before=$(counter root 9 rounds_done)
+	for rank in 0 1 2; do
+		run 9 "$rank" "$@"
+	done
+	wait_for $((deadline * 3)) reached root 9 rounds_done $((before + more))
+}
+
+# closed RANK: it was told that nobody can go on, and because of whom
+closed()
+{
+	grep -q 'no epoch is open: the deadline passed (10\.0\.0\.11 worker 0' "$_dir/$1.log"
+}
+
+if [[ $INA_SIZE == full ]]; then
+	host[2]=a0
+	chain 9 deadline "${deadline}000"
+	ok "rounds run over three levels" run_chain --inflight 1
+	kill -STOP "${running[1]}"
+	ok "all are told of a worker that is late three levels below the root" all_told \
+		'10\.0\.0\.11 worker 0' 0 2
+	ok "by the deadline, though nobody above the aggregator had heard of the round" in_time 2 0 2
+	kill -CONT "${running[1]}"
+	ok "the late one is told there" told 1 .
+
+	ok "rounds run over three levels again" run_chain --continue-on-failure
+	on sw ip link set p-w1 down
+	ok "those who go on after failed rounds are told why they cannot" \
+		wait_for $((deadline * 4)) closed 0
+	ok "also on an aggregator" wait_for "$deadline" closed 2
+	on sw ip link set p-w1 up
+	before=$(counter root 9 rounds_done)
+	ok "rounds go on when the silent one is back" \
+		wait_for $((deadline * 3)) reached root 9 rounds_done $((before + more))
+	ok "their sums are right" stop INT 0 1 2
+	for n in root a1 a0 w0 w1; do
+		on "$n" inaconf job del 9
+	done
+	host[2]=w2
+fi
 
 # Who is left out goes on trying for longer than it is.
 patient=(--continue-on-failure --timeout $((deadline * 20000)))

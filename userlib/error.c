@@ -139,11 +139,23 @@ static int ina_error_length(struct ina_session *s, const struct ina_status *st)
 			     (unsigned long long)st->round, who, st->detail[0], st->detail[1]);
 }
 
+/* The root is gone, and had told what all have acknowledged. */
+static int ina_error_root(struct ina_session *s, const struct ina_status *st)
+{
+	return ina_error_set(s, st->error,
+			     "round %llu failed: %s, all workers have the rounds below %llu",
+			     (unsigned long long)st->round, ina_reason_text(st->reason),
+			     (unsigned long long)st->detail[1] << 32 | st->detail[0]);
+}
+
 static int ina_error_blame(struct ina_session *s, const struct ina_status *st)
 {
 	unsigned long long round = st->round;
 	char who[INA_WHO_LEN];
 
+	if ((st->reason == INA_REASON_ROOT_LOST || st->reason == INA_REASON_TREE) &&
+	    (st->detail[0] || st->detail[1]))
+		return ina_error_root(s, st);
 	if (!st->culprit[0])
 		return ina_error_set(s, st->error, "round %llu failed: %s", round,
 				     ina_reason_text(st->reason));

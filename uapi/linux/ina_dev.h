@@ -151,7 +151,8 @@ enum ina_round_state {
  * @epoch: epoch of the round
  * @detail: numbers that belong to @reason: DEADLINE fragments without a
  *	result and fragments in all; COUNT workers counted and expected;
- *	LENGTH elements of the two parties
+ *	LENGTH elements of the two parties; ROOT_LOST, and TREE if it was the
+ *	root's: the first round that not all have acknowledged, low half first
  * @culprit: IPv6 (or mapped IPv4) address of the node to blame, or ::
  * @worker: number of the worker to blame on that node, counted from 1, 0 if it
  *	is not known

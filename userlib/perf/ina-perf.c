@@ -139,6 +139,8 @@ static int perf_wait_for(struct perf_run *p, int why)
 	ina_info(p->s, &info);
 	if (why == -ENOTCONN && info.lost && !p->o->go_on)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
+	if (why == -ENOTCONN && info.lost)
+		perf_report_failure(ina_error(p->s));
 	if (why == -ENOTCONN)
 		err = ina_wait_open(p->s, p->o->timeout_ms);
 	else
