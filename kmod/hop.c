@@ -490,24 +490,44 @@ static bool ina_hop_is_whole(const struct ina_hop *hop, u32 first)
 	       min(hop->group, hop->top - first);
 }
 
-/* One number. Return: false if it was known, or cannot be. */
-static bool ina_hop_take(struct ina_hop *hop, u32 seq)
+/* @count numbers of one group. Return: false if one was known, or cannot be. */
+static bool ina_hop_take(struct ina_hop *hop, u32 seq, u32 count)
 {
 	u32 place = ina_hop_place(hop, seq);
+	u32 bit = seq & (ina_hop_span(hop) - 1);
 
 	lockdep_assert_held(&hop->lock);
-	if (!ina_hop_raise(hop, seq + 1) || !ina_hop_known(hop, seq) ||
-	    __test_and_set_bit(seq & (ina_hop_span(hop) - 1), hop->got))
+	if (!ina_hop_raise(hop, seq + count) || !ina_hop_known(hop, seq) ||
+	    find_next_bit(hop->got, bit + count, bit) < bit + count)
 		return false;
-	if (++hop->count[place] == hop->group &&
-	    !(hop->checked & BIT(place)))
+	bitmap_set(hop->got, bit, count);
+	hop->count[place] += count;
+	if (hop->count[place] == hop->group && !(hop->checked & BIT(place)))
 		ina_hop_answer(hop, BIT(place));
 	else if (hop->late & BIT(place) &&
 		 ina_hop_is_whole(hop, ina_hop_first(hop, seq)))
 		ina_hop_answer(hop, BIT(place));
-	else if (!((seq + 1) & (hop->group - 1)))
+	else if (!((seq + count) & (hop->group - 1)))
 		ina_hop_defer(hop, BIT(place));
 	return true;
+}
+
+/* Numbers in a row: mostly none of them is known. Return: whether one was not. */
+static bool ina_hop_take_row(struct ina_hop *hop, u32 seq, u32 count)
+{
+	bool any = false;
+	u32 n;
+
+	for (; count; seq += n, count -= n) {
+		n = min(count, hop->group - (seq & (hop->group - 1)));
+		if (ina_hop_take(hop, seq, n)) {
+			any = true;
+		} else if (n > 1) {
+			n = 1;
+			any |= ina_hop_take(hop, seq, n);
+		}
+	}
+	return any;
 }
 
 /**
@@ -523,13 +543,9 @@ enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
 				   u32 count)
 {
 	enum ina_hop_todo todo = INA_HOP_NOTHING;
-	bool any = false;
 
 	spin_lock_bh(&hop->lock);
-	if (hop->epoch == epoch)
-		while (count--)
-			any |= ina_hop_take(hop, seq++);
-	if (any)
+	if (hop->epoch == epoch && ina_hop_take_row(hop, seq, count))
 		todo = ina_hop_todo(hop);
 	spin_unlock_bh(&hop->lock);
 	return todo;

@@ -151,7 +151,8 @@ u16 ina_sum_store_wide(const struct ina_sum_ctx *ctx,
 		ina_sum_call(ctx, f32_store, acc, src, count);
 		break;
 	default:
-		memcpy(acc, src, count * ina_sum_wide(type->dtype));
+		ina_sum_call(ctx, s32_store, acc, src,
+			     count * ina_sum_wide(type->dtype) / sizeof(s32));
 	}
 	return 0;
 }

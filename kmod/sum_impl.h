@@ -34,12 +34,15 @@
 #define INA_FIXED_SHIFT_ZERO	25
 
 /*
- * s32_add, f32_add: acc += src. f32_store: acc = src, NaN canonical. bf16_*: the same from bf16.
+ * s32_add, f32_add: acc += src. s32_store: acc = src. f32_store: the same, NaN canonical. bf16_*:
+ * the same from bf16.
  * bf16_finish: fp32 sums rounded to bf16. fixed_store, fixed_add: fp32 to
  * multiples of 2^exponent. fixed_wide: acc += src, both 64 bits.
  * fixed_finish: 64-bit sums rounded to fp32.
  */
 #define INA_SUM_IMPL(impl)						\
+void ina_##impl##_s32_store(s32 *acc, const void *src,			\
+			    unsigned int count);			\
 u16 ina_##impl##_s32_add(s32 *acc, const void *src, unsigned int count);	\
 void ina_##impl##_f32_store(u32 *acc, const void *src,			\
 			    unsigned int count);			\

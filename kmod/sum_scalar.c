@@ -8,6 +8,7 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/string.h>
 #include <linux/unaligned.h>
 #include <uapi/linux/ina_wire.h>
 
@@ -23,6 +24,11 @@ static __always_inline void ina_scalar_s32(s32 *acc, const u8 *src, u16 *flags)
 		*flags = INA_F_OVERFLOW;
 	}
 	*acc = sum;
+}
+
+void ina_scalar_s32_store(s32 *acc, const void *src, unsigned int count)
+{
+	memcpy(acc, src, count * sizeof(*acc));
 }
 
 u16 ina_scalar_s32_add(s32 *acc, const void *src, unsigned int count)

@@ -177,6 +177,18 @@ static __always_inline void ina_simd_s32_many(struct ina_simd *x)
 	x->src += INA_MANY * INA_VEC;
 }
 
+static __always_inline void ina_simd_s32_store_step(struct ina_simd *x)
+{
+	INA_AT(ina_v32, x->acc) = INA_AT(ina_v32, x->src);
+}
+
+void ina_simd_s32_store(s32 *acc, const void *src, unsigned int count)
+{
+	struct ina_simd x = { .acc = acc, .src = src };
+
+	ina_simd_run(ina_simd_s32_store_step, &x, 4, 4, 0, count);
+}
+
 u16 ina_simd_s32_add(s32 *acc, const void *src, unsigned int count)
 {
 	struct ina_simd x = { .acc = acc, .src = src };

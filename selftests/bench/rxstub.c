@@ -50,6 +50,17 @@ void bitmap_clear(unsigned long *map, unsigned int first, unsigned int bits)
 		map[BIT_WORD(first)] &= ~BIT(first % 64);
 }
 
+/* As the kernel does: a word at a time. */
+void bitmap_set(unsigned long *map, unsigned int first, unsigned int bits)
+{
+	unsigned int n;
+
+	for (; bits; bits -= n, first += n) {
+		n = min(bits, 64 - first % 64);
+		map[BIT_WORD(first)] |= (~0UL >> (64 - n)) << first % 64;
+	}
+}
+
 bool bitmap_empty(const unsigned long *map, unsigned int bits)
 {
 	unsigned int i;

@@ -176,6 +176,7 @@ void bitmap_zero(unsigned long *map, unsigned int bits);
 void bitmap_and(unsigned long *to, const unsigned long *a,
 		const unsigned long *b, unsigned int bits);
 void bitmap_clear(unsigned long *map, unsigned int first, unsigned int bits);
+void bitmap_set(unsigned long *map, unsigned int first, unsigned int bits);
 bool bitmap_empty(const unsigned long *map, unsigned int bits);
 
 #define find_first_bit(map, size)	find_next_bit(map, size, 0)
