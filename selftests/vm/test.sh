@@ -127,13 +127,13 @@ test_runner()
 	"$here/selftest.sh" "$total" || echo "fail $1 exit status $?" >>"$total"
 }
 
-# test_share N OF TEST...: one share of these, by the time they may take.
+# test_share N OF TEST...: one share of these, by what they take.
 test_share()
 {
 	local n=$1 of=$2 test
 	shift 2
 	for test; do
-		echo "$("$here/tests.sh" timeout fast "$test") $test"
+		echo "$("$here/tests.sh" cost "$test") $test"
 	done | sort -rn | awk -v n="$n" -v of="$of" '{
 		into = 1
 		for (i = 2; i <= of; i++)
