@@ -16,6 +16,7 @@
 #include "encap.h"
 #include "job.h"
 #include "net.h"
+#include "netlink.h"
 #include "rx.h"
 #include "stats.h"
 #include "wire.h"
@@ -215,8 +216,9 @@ int ina_encap_get(struct ina_job *job, struct netlink_ext_ack *extack)
 	if (!port)
 		port = ina_encap_create(inet, htons(job->config.port));
 	if (IS_ERR(port)) {
-		NL_SET_ERR_MSG(extack,
-			       "Cannot open the UDP port: is it in use? Choose another one");
+		if (!ina_nl_nomem(PTR_ERR(port)))
+			NL_SET_ERR_MSG(extack,
+				       "Cannot open the UDP port: is it in use? Choose another one");
 		return PTR_ERR(port);
 	}
 	port->users++;

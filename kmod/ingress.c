@@ -20,6 +20,7 @@
 #include "ingress.h"
 #include "job.h"
 #include "net.h"
+#include "netlink.h"
 #include "node.h"
 #include "rx.h"
 #include "stats.h"
@@ -167,7 +168,8 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 		return -ENODEV;
 	}
 	if (ina_ingress_find(inet, ifindex)) {
-		NL_SET_ERR_MSG(extack, "The device is added already");
+		NL_SET_ERR_MSG(extack,
+			       "The device is added already: see 'inaconf dev show'");
 		return -EEXIST;
 	}
 	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
@@ -183,7 +185,9 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 	};
 	err = nf_register_net_hook(inet->net, &entry->ops);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "The device takes no ingress hook");
+		if (!ina_nl_nomem(err))
+			NL_SET_ERR_MSG(extack,
+				       "The device takes no ingress hook: remove other hooks, or use a kernel with NETFILTER_INGRESS");
 		kfree(entry);
 		return err;
 	}

@@ -16,15 +16,17 @@
 #include "wire.h"
 
 /* Does what belongs to the type of the elements fit it? */
-static int ina_job_check_type(const struct ina_job_config *config,
+static int ina_job_check_type(const struct ina_job_config *config, int *attr,
 			      struct netlink_ext_ack *extack)
 {
+	*attr = INA_A_JOB_FRAGMENT;
 	if (config->fragment * ina_sum_wide(config->dtype) >
 	    INA_FRAGMENT_BYTES) {
 		NL_SET_ERR_MSG(extack,
 			       "Fragment is out of range: use 1 to 1024 elements with fixed");
 		return -ERANGE;
 	}
+	*attr = INA_A_JOB_EXPONENT;
 	if (config->exponent && config->dtype != INA_DTYPE_FIXED) {
 		NL_SET_ERR_MSG(extack,
 			       "Only fixed has an exponent: leave it out or use dtype fixed");
@@ -42,22 +44,26 @@ static int ina_job_check_type(const struct ina_job_config *config,
 /**
  * ina_job_check() - can there be such a job
  * @config: its numbers
+ * @attr: where INA_A_JOB_* of the one that is wrong goes
  * @extack: says what is wrong
  *
  * Return: 0 or a negative errno.
  */
-int ina_job_check(const struct ina_job_config *config,
+int ina_job_check(const struct ina_job_config *config, int *attr,
 		  struct netlink_ext_ack *extack)
 {
+	*attr = INA_A_JOB_ID;
 	if (!config->id) {
 		NL_SET_ERR_MSG(extack, "Job 0 is reserved: use 1 or more");
 		return -EINVAL;
 	}
+	*attr = INA_A_JOB_CAPACITY;
 	if (!config->capacity || config->capacity > S32_MAX) {
 		NL_SET_ERR_MSG(extack,
 			       "Capacity is out of range: use 1 to 2147483647 elements");
 		return -ERANGE;
 	}
+	*attr = INA_A_JOB_FRAGMENT;
 	if (config->fragment > INA_FRAGMENT_MAX) {
 		NL_SET_ERR_MSG(extack,
 			       "Fragment is out of range: use 1 to 2048 elements, or 0 for what fits the path");
@@ -67,30 +73,34 @@ int ina_job_check(const struct ina_job_config *config,
 	    ina_wire_frags(config->capacity, config->fragment) >
 	    INA_JOB_FRAGMENTS_MAX) {
 		NL_SET_ERR_MSG(extack,
-			       "A round would have more than 16777216 fragments: use larger fragments");
+			       "A round would have more than 16777216 fragments: use larger ones or lower the capacity");
 		return -ERANGE;
 	}
+	*attr = INA_A_JOB_DEPTH;
 	if (!config->depth || config->depth > INA_DEPTH_MAX) {
 		NL_SET_ERR_MSG(extack,
 			       "Depth is out of range: use 1 to 16 rounds");
 		return -ERANGE;
 	}
+	*attr = INA_A_JOB_GROUP;
 	if (!is_power_of_2(config->group) || config->group < INA_GROUP_MIN ||
 	    config->group > INA_GROUP_MAX) {
 		NL_SET_ERR_MSG(extack,
 			       "Group is out of range: use a power of two from 8 to 2048 packets");
 		return -ERANGE;
 	}
+	*attr = INA_A_JOB_DEADLINE;
 	if (!config->deadline_ms || config->deadline_ms > 86400000) {
 		NL_SET_ERR_MSG(extack,
 			       "Deadline is out of range: use 1 to 86400000 ms");
 		return -ERANGE;
 	}
+	*attr = INA_A_JOB_PORT;
 	if (!config->port) {
 		NL_SET_ERR_MSG(extack, "Port 0 is reserved: use 1 to 65535");
 		return -ERANGE;
 	}
-	return ina_job_check_type(config, extack);
+	return ina_job_check_type(config, attr, extack);
 }
 
 /**
@@ -178,14 +188,16 @@ void ina_job_put(struct ina_job *job)
 }
 
 /* Enter a job into the table. */
-static int ina_job_insert(struct ina_net *inet, struct ina_job *job,
+static int ina_job_insert(struct ina_net *inet, struct ina_job *job, int *attr,
 			  struct netlink_ext_ack *extack)
 {
 	int err;
 
+	*attr = INA_A_JOB_PORT;
 	err = ina_encap_get(job, extack);
 	if (err)
 		return err;
+	*attr = INA_A_JOB_ID;
 	err = xa_insert(&inet->jobs, job->config.id, job, GFP_KERNEL_ACCOUNT);
 	if (!err)
 		return 0;
@@ -202,12 +214,13 @@ static int ina_job_insert(struct ina_net *inet, struct ina_job *job,
  * ina_job_create() - add a job
  * @inet: the namespace
  * @config: its numbers, checked
+ * @attr: where INA_A_JOB_* of the one that is wrong goes
  * @extack: says what is wrong
  *
  * Return: the job, which belongs to the table, or ERR_PTR.
  */
 struct ina_job *ina_job_create(struct ina_net *inet,
-			       const struct ina_job_config *config,
+			       const struct ina_job_config *config, int *attr,
 			       struct netlink_ext_ack *extack)
 {
 	struct ina_job *job;
@@ -222,7 +235,7 @@ struct ina_job *ina_job_create(struct ina_net *inet,
 	refcount_set(&job->refs, 1);
 	job->stats = alloc_percpu_gfp(struct ina_stats, GFP_KERNEL_ACCOUNT);
 	if (job->stats)
-		err = ina_job_insert(inet, job, extack);
+		err = ina_job_insert(inet, job, attr, extack);
 	if (err) {
 		ina_job_put(job);
 		return ERR_PTR(err);

@@ -66,12 +66,12 @@ struct ina_job {
 	struct rcu_head rcu;
 };
 
-int ina_job_check(const struct ina_job_config *config,
+int ina_job_check(const struct ina_job_config *config, int *attr,
 		  struct netlink_ext_ack *extack);
 void ina_job_settle(struct ina_job *job, u32 fragment);
 u64 ina_job_hash(const struct ina_job_config *config);
 struct ina_job *ina_job_create(struct ina_net *inet,
-			       const struct ina_job_config *config,
+			       const struct ina_job_config *config, int *attr,
 			       struct netlink_ext_ack *extack);
 void ina_job_destroy(struct ina_job *job);
 struct ina_job *ina_job_find(struct ina_net *inet, u32 id);

@@ -14,43 +14,57 @@ static const struct ina_job_config job_test_config = {
 	.deadline_ms = 10000, .encap = INA_ENCAP_UDP, .port = JOB_TEST_PORT,
 };
 
+/* The attribute that the last refusal blames. */
+static int job_test_attr;
+
 /* What one number of the configuration may not be. */
 struct job_test_refusal {
 	size_t field;
+	int attr;
 	u32 value;
 	int err;
 	const char *text;
 };
 
-#define JOB_TEST_REFUSAL(name, number, error, words)			\
+#define JOB_TEST_REFUSAL(name, NAME, number, error, words)		\
 	{ .field = offsetof(struct ina_job_config, name),		\
+	  .attr = INA_A_JOB_##NAME,					\
 	  .value = number, .err = error, .text = words }
 
 static const struct job_test_refusal job_test_refusals[] = {
-	JOB_TEST_REFUSAL(id, 0, -EINVAL, "Job 0 is reserved"),
-	JOB_TEST_REFUSAL(capacity, 0, -ERANGE, "Capacity is out of range"),
-	JOB_TEST_REFUSAL(capacity, 1U << 31, -ERANGE,
+	JOB_TEST_REFUSAL(id, ID, 0, -EINVAL, "Job 0 is reserved"),
+	JOB_TEST_REFUSAL(capacity, CAPACITY, 0, -ERANGE,
 			 "Capacity is out of range"),
-	JOB_TEST_REFUSAL(capacity, U32_MAX, -ERANGE,
+	JOB_TEST_REFUSAL(capacity, CAPACITY, 1U << 31, -ERANGE,
 			 "Capacity is out of range"),
-	JOB_TEST_REFUSAL(fragment, INA_FRAGMENT_MAX + 1, -ERANGE,
+	JOB_TEST_REFUSAL(capacity, CAPACITY, U32_MAX, -ERANGE,
+			 "Capacity is out of range"),
+	JOB_TEST_REFUSAL(fragment, FRAGMENT, INA_FRAGMENT_MAX + 1, -ERANGE,
 			 "Fragment is out of range"),
-	JOB_TEST_REFUSAL(fragment, U32_MAX, -ERANGE,
+	JOB_TEST_REFUSAL(fragment, FRAGMENT, U32_MAX, -ERANGE,
 			 "Fragment is out of range"),
-	JOB_TEST_REFUSAL(depth, 0, -ERANGE, "Depth is out of range"),
-	JOB_TEST_REFUSAL(depth, INA_DEPTH_MAX + 1, -ERANGE,
+	JOB_TEST_REFUSAL(depth, DEPTH, 0, -ERANGE, "Depth is out of range"),
+	JOB_TEST_REFUSAL(depth, DEPTH, INA_DEPTH_MAX + 1, -ERANGE,
 			 "Depth is out of range"),
-	JOB_TEST_REFUSAL(group, 0, -ERANGE, "Group is out of range"),
-	JOB_TEST_REFUSAL(group, INA_GROUP_MIN / 2, -ERANGE,
+	JOB_TEST_REFUSAL(group, GROUP, 0, -ERANGE, "Group is out of range"),
+	JOB_TEST_REFUSAL(group, GROUP, INA_GROUP_MIN / 2, -ERANGE,
 			 "Group is out of range"),
-	JOB_TEST_REFUSAL(group, 1000, -ERANGE, "Group is out of range"),
-	JOB_TEST_REFUSAL(group, INA_GROUP_MAX * 2, -ERANGE,
+	JOB_TEST_REFUSAL(group, GROUP, 1000, -ERANGE, "Group is out of range"),
+	JOB_TEST_REFUSAL(group, GROUP, INA_GROUP_MAX * 2, -ERANGE,
 			 "Group is out of range"),
-	JOB_TEST_REFUSAL(deadline_ms, 0, -ERANGE, "Deadline is out of range"),
-	JOB_TEST_REFUSAL(deadline_ms, 86400001, -ERANGE,
+	JOB_TEST_REFUSAL(deadline_ms, DEADLINE, 0, -ERANGE,
 			 "Deadline is out of range"),
-	JOB_TEST_REFUSAL(exponent, 1, -EINVAL, "Only fixed has an exponent"),
+	JOB_TEST_REFUSAL(deadline_ms, DEADLINE, 86400001, -ERANGE,
+			 "Deadline is out of range"),
+	JOB_TEST_REFUSAL(exponent, EXPONENT, 1, -EINVAL,
+			 "Only fixed has an exponent"),
 };
+
+static int job_test_check(const struct ina_job_config *config,
+			  struct netlink_ext_ack *extack)
+{
+	return ina_job_check(config, &job_test_attr, extack);
+}
 
 static void check__refused(struct kunit *test)
 {
@@ -64,10 +78,11 @@ static void check__refused(struct kunit *test)
 		extack = (struct netlink_ext_ack){};
 		config = job_test_config;
 		*(u32 *)((void *)&config + refusal->field) = refusal->value;
-		KUNIT_EXPECT_EQ_MSG(test, ina_job_check(&config, &extack),
+		KUNIT_EXPECT_EQ_MSG(test, job_test_check(&config, &extack),
 				    refusal->err, "%s", refusal->text);
 		KUNIT_ASSERT_NOT_NULL(test, extack._msg);
 		KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, refusal->text));
+		KUNIT_EXPECT_EQ(test, job_test_attr, refusal->attr);
 	}
 }
 
@@ -77,9 +92,10 @@ static void check__port(struct kunit *test)
 	struct netlink_ext_ack extack = {};
 
 	config.port = 0;
-	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_EXPECT_EQ(test, job_test_check(&config, &extack), -ERANGE);
 	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "Port 0 is reserved"));
+	KUNIT_EXPECT_EQ(test, job_test_attr, INA_A_JOB_PORT);
 }
 
 static void check__fragments(struct kunit *test)
@@ -89,11 +105,12 @@ static void check__fragments(struct kunit *test)
 
 	config.fragment = 1;
 	config.capacity = INA_JOB_FRAGMENTS_MAX;
-	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), 0);
+	KUNIT_EXPECT_EQ(test, job_test_check(&config, &extack), 0);
 	config.capacity++;
-	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_EXPECT_EQ(test, job_test_check(&config, &extack), -ERANGE);
 	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "larger fragments"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "use larger ones"));
+	KUNIT_EXPECT_EQ(test, job_test_attr, INA_A_JOB_FRAGMENT);
 }
 
 /* Partial sums of fixed are twice as long, and its exponent has bounds. */
@@ -105,16 +122,18 @@ static void check__fixed(struct kunit *test)
 	config.dtype = INA_DTYPE_FIXED;
 	config.fragment = INA_FRAGMENT_MAX / 2;
 	for (config.exponent = -149; config.exponent <= 64; config.exponent++)
-		KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), 0);
+		KUNIT_EXPECT_EQ(test, job_test_check(&config, &extack), 0);
 	KUNIT_EXPECT_NULL(test, extack._msg);
-	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_EXPECT_EQ(test, job_test_check(&config, &extack), -ERANGE);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "use -149 to 64"));
+	KUNIT_EXPECT_EQ(test, job_test_attr, INA_A_JOB_EXPONENT);
 	config.exponent = -150;
-	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_EXPECT_EQ(test, job_test_check(&config, &extack), -ERANGE);
 	config.exponent = 0;
 	config.fragment++;
-	KUNIT_EXPECT_EQ(test, ina_job_check(&config, &extack), -ERANGE);
+	KUNIT_EXPECT_EQ(test, job_test_check(&config, &extack), -ERANGE);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "use 1 to 1024"));
+	KUNIT_EXPECT_EQ(test, job_test_attr, INA_A_JOB_FRAGMENT);
 }
 
 static void check__limits(struct kunit *test)
@@ -131,11 +150,11 @@ static void check__limits(struct kunit *test)
 		.deadline_ms = 86400000, .port = U16_MAX,
 	};
 
-	KUNIT_EXPECT_EQ(test, ina_job_check(&job_test_config, &extack), 0);
-	KUNIT_EXPECT_EQ(test, ina_job_check(&least, &extack), 0);
-	KUNIT_EXPECT_EQ(test, ina_job_check(&most, &extack), 0);
+	KUNIT_EXPECT_EQ(test, job_test_check(&job_test_config, &extack), 0);
+	KUNIT_EXPECT_EQ(test, job_test_check(&least, &extack), 0);
+	KUNIT_EXPECT_EQ(test, job_test_check(&most, &extack), 0);
 	most.fragment = 0;	/* not decided */
-	KUNIT_EXPECT_EQ(test, ina_job_check(&most, &extack), 0);
+	KUNIT_EXPECT_EQ(test, job_test_check(&most, &extack), 0);
 	KUNIT_EXPECT_NULL(test, extack._msg);
 }
 
@@ -192,7 +211,7 @@ static struct ina_job *job_test_create(struct ina_net *inet, u32 id,
 
 	config.id = id;
 	mutex_lock(&inet->lock);
-	job = ina_job_create(inet, &config, extack);
+	job = ina_job_create(inet, &config, &job_test_attr, extack);
 	mutex_unlock(&inet->lock);
 	return job;
 }
@@ -246,6 +265,7 @@ static void create__duplicate(struct kunit *test)
 			-EEXIST);
 	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg, "Job exists"));
+	KUNIT_EXPECT_EQ(test, job_test_attr, INA_A_JOB_ID);
 	KUNIT_EXPECT_PTR_EQ(test, ina_job_find(inet, 7), job);
 	/* The one refused has not taken the port with it. */
 	KUNIT_EXPECT_TRUE(test, job_test_has_port(inet));
@@ -266,6 +286,7 @@ static void create__port_in_use(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(extack._msg,
 					   "Cannot open the UDP port"));
+	KUNIT_EXPECT_EQ(test, job_test_attr, INA_A_JOB_PORT);
 }
 
 static void destroy__forgotten(struct kunit *test)

@@ -59,6 +59,31 @@ struct ina_job *ina_nl_job(struct ina_net *inet, struct genl_info *info,
 }
 
 /**
+ * ina_nl_end() - a request ends; no refusal without a reason
+ * @info: the request
+ * @attr: the attribute at which a reason points; 0: the reason is complete
+ * @err: how it ends
+ *
+ * Whatever has a cause other than the lack of memory has its reason already.
+ * Return: @err.
+ */
+int ina_nl_end(struct genl_info *info, int attr, int err)
+{
+	struct netlink_ext_ack *extack = info->extack;
+
+	if (!err)
+		return 0;
+	if (!extack->_msg)
+		NL_SET_ERR_MSG(extack,
+			       "Out of memory: free some or raise the limit of the memory cgroup, then try again");
+	else if (attr && info->attrs[attr])
+		NL_SET_BAD_ATTR(extack, info->attrs[attr]);
+	else if (attr)
+		NL_SET_ERR_ATTR_MISS(extack, NULL, attr);
+	return err;
+}
+
+/**
  * ina_nl_reply() - send a reply, or free it if it could not be written
  * @info: the request
  * @skb: the reply; consumed
@@ -68,10 +93,11 @@ struct ina_job *ina_nl_job(struct ina_net *inet, struct genl_info *info,
  */
 int ina_nl_reply(struct genl_info *info, struct sk_buff *skb, int err)
 {
-	if (!err)
-		return genlmsg_reply(skb, info);
-	nlmsg_free(skb);
-	return err;
+	if (err)
+		nlmsg_free(skb);
+	else
+		err = genlmsg_reply(skb, info);
+	return ina_nl_end(info, 0, err);
 }
 
 /* Units of 2^-30, and partial sums of 1 KiB, unless the user says otherwise. */
@@ -104,16 +130,16 @@ int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info)
 	struct ina_net *inet = ina_net(genl_info_net(info));
 	struct ina_job_config config = ina_nl_job_config(info);
 	struct ina_job *job;
-	int err;
+	int err, attr;
 
-	err = ina_job_check(&config, info->extack);
+	err = ina_job_check(&config, &attr, info->extack);
 	if (err)
-		return err;
+		return ina_nl_end(info, attr, err);
 	mutex_lock(&inet->lock);
-	job = ina_job_create(inet, &config, info->extack);
+	job = ina_job_create(inet, &config, &attr, info->extack);
 	mutex_unlock(&inet->lock);
 	if (IS_ERR(job))
-		return PTR_ERR(job);
+		return ina_nl_end(info, attr, PTR_ERR(job));
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_JOB_ADDED, .job = config.id },
 		       "job %u added", config.id);
@@ -187,7 +213,7 @@ int ina_nl_job_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!msg)
-		return -ENOMEM;
+		return ina_nl_end(info, 0, -ENOMEM);
 	mutex_lock(&inet->lock);
 	job = ina_nl_job(inet, info, INA_A_JOB_ID);
 	err = PTR_ERR_OR_ZERO(job);
@@ -234,9 +260,9 @@ int ina_nl_job_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 /* The ifindex of a request. */
 static int ina_nl_ifindex(struct genl_info *info, u32 *ifindex)
 {
-	if (GENL_REQ_ATTR_CHECK(info, INA_A_DEV_IFINDEX)) {
+	if (!info->attrs[INA_A_DEV_IFINDEX]) {
 		NL_SET_ERR_MSG(info->extack, "No device is named: give one");
-		return -EINVAL;
+		return ina_nl_end(info, INA_A_DEV_IFINDEX, -EINVAL);
 	}
 	*ifindex = nla_get_u32(info->attrs[INA_A_DEV_IFINDEX]);
 	return 0;
@@ -254,7 +280,7 @@ int ina_nl_dev_add_doit(struct sk_buff *skb, struct genl_info *info)
 	rtnl_lock();
 	err = ina_ingress_add(inet, ifindex, info->extack);
 	rtnl_unlock();
-	return err;
+	return ina_nl_end(info, INA_A_DEV_IFINDEX, err);
 }
 
 int ina_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info)
@@ -269,7 +295,7 @@ int ina_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info)
 	rtnl_lock();
 	err = ina_ingress_del(inet, ifindex, info->extack);
 	rtnl_unlock();
-	return err;
+	return ina_nl_end(info, INA_A_DEV_IFINDEX, err);
 }
 
 static int ina_nl_dev_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
@@ -302,7 +328,7 @@ int ina_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!msg)
-		return -ENOMEM;
+		return ina_nl_end(info, 0, -ENOMEM);
 	rtnl_lock();
 	entry = ina_ingress_find(inet, ifindex);
 	if (entry)
@@ -381,7 +407,7 @@ int ina_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 	msg = genlmsg_new(NLMSG_DEFAULT_SIZE + INA_STAT_MAX * 64, GFP_KERNEL);
 	if (!msg)
-		return -ENOMEM;
+		return ina_nl_end(info, 0, -ENOMEM);
 	mutex_lock(&inet->lock);
 	if (info->attrs[INA_A_STATS_JOB]) {
 		job = ina_nl_job(inet, info, INA_A_STATS_JOB);

@@ -5,6 +5,7 @@
 #ifndef _INA_NETLINK_H
 #define _INA_NETLINK_H
 
+#include <linux/errno.h>
 #include <linux/types.h>
 
 struct genl_info;
@@ -18,9 +19,16 @@ typedef int (*ina_nl_fill_t)(struct sk_buff *skb, u32 portid, u32 seq,
 			     int flags, struct ina_net *inet,
 			     struct ina_job *job);
 
+/* Does an errno tell of lack of memory? Sockets and routes have words of their own. */
+static inline bool ina_nl_nomem(int err)
+{
+	return err == -ENOMEM || err == -ENOBUFS || err == -ENFILE;
+}
+
 u32 ina_nl_u32(struct genl_info *info, int attr, u32 fallback);
 struct ina_job *ina_nl_job(struct ina_net *inet, struct genl_info *info,
 			   int attr);
+int ina_nl_end(struct genl_info *info, int attr, int err);
 int ina_nl_reply(struct genl_info *info, struct sk_buff *skb, int err);
 int ina_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 		ina_nl_fill_t fill);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The policies of the netlink family against the spec, written down once more
- * here: what passes, what is refused, and who may ask.
+ * here: what passes, what is refused, and who may ask; and how a refusal ends.
  */
 #include <linux/skbuff.h>
 #include <net/netlink.h>
 
+#include "netlink.h"
 #include "netlink_gen.h"
 #include "test.h"
 
@@ -259,7 +260,74 @@ static void policy__tree_set(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&last, &child[1]));
 }
 
+/* How a request ends that has one attribute: @attr is blamed if @text is given. */
+static struct netlink_ext_ack netlink_test_end(struct kunit *test, bool text,
+					       int attr, int err)
+{
+	static struct nlattr id;
+	struct nlattr *attrs[INA_A_JOB_MAX + 1] = { [INA_A_JOB_ID] = &id };
+	struct netlink_ext_ack extack = {};
+	struct genl_info info = { .attrs = attrs, .extack = &extack };
+
+	if (text)
+		NL_SET_ERR_MSG(&extack, "reason");
+	KUNIT_EXPECT_EQ(test, ina_nl_end(&info, attr, err), err);
+	if (extack.bad_attr) {
+		KUNIT_EXPECT_PTR_EQ(test, extack.bad_attr,
+				    (const struct nlattr *)&id);
+	}
+	return extack;
+}
+
+static void end__done(struct kunit *test)
+{
+	struct netlink_ext_ack extack =
+		netlink_test_end(test, false, INA_A_JOB_ID, 0);
+
+	KUNIT_EXPECT_NULL(test, extack._msg);
+	KUNIT_EXPECT_NULL(test, extack.bad_attr);
+}
+
+/* Nobody gave a reason: there is no memory, and no attribute to blame. */
+static void end__no_memory(struct kunit *test)
+{
+	static const int errs[] = { -ENOMEM, -ENOBUFS, -ENFILE };
+	struct netlink_ext_ack extack;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(errs); i++) {
+		KUNIT_EXPECT_TRUE(test, ina_nl_nomem(errs[i]));
+		extack = netlink_test_end(test, false, INA_A_JOB_ID, errs[i]);
+		KUNIT_ASSERT_NOT_NULL(test, extack._msg);
+		KUNIT_EXPECT_STREQ(test, extack._msg,
+				   "Out of memory: free some or raise the limit of the memory cgroup, then try again");
+		KUNIT_EXPECT_NULL(test, extack.bad_attr);
+	}
+	KUNIT_EXPECT_FALSE(test, ina_nl_nomem(0));
+	KUNIT_EXPECT_FALSE(test, ina_nl_nomem(-EADDRINUSE));
+}
+
+static void end__blame(struct kunit *test)
+{
+	struct netlink_ext_ack extack;
+
+	extack = netlink_test_end(test, true, INA_A_JOB_ID, -EEXIST);
+	KUNIT_EXPECT_STREQ(test, extack._msg, "reason");
+	KUNIT_EXPECT_NOT_NULL(test, extack.bad_attr);
+	KUNIT_EXPECT_EQ(test, extack.miss_type, 0);
+	extack = netlink_test_end(test, true, INA_A_JOB_CAPACITY, -ERANGE);
+	KUNIT_EXPECT_NULL(test, extack.bad_attr);
+	KUNIT_EXPECT_EQ(test, extack.miss_type, INA_A_JOB_CAPACITY);
+	extack = netlink_test_end(test, true, 0, -ENOENT);
+	KUNIT_EXPECT_STREQ(test, extack._msg, "reason");
+	KUNIT_EXPECT_NULL(test, extack.bad_attr);
+	KUNIT_EXPECT_EQ(test, extack.miss_type, 0);
+}
+
 static struct kunit_case netlink_test_cases[] = {
+	KUNIT_CASE(end__done),
+	KUNIT_CASE(end__no_memory),
+	KUNIT_CASE(end__blame),
 	KUNIT_CASE(ops__complete),
 	KUNIT_CASE(ops__permission),
 	KUNIT_CASE(ops__strict),

@@ -24,8 +24,8 @@ static int ina_nl_children(struct genl_info *info, struct ina_tree *tree)
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
 		count += nla_type(attr) == INA_A_TREE_CHILD;
 	if (count > INA_NODE_CHILDREN_MAX) {
-		NL_SET_ERR_MSG(info->extack,
-			       "Too many children: a node takes 1024, add a level to the tree");
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[INA_A_TREE_CHILD],
+				    "Too many children: a node takes 1024, add a level to the tree");
 		return -E2BIG;
 	}
 	tree->children = kvcalloc(max(count, 1u), sizeof(*tree->children),
@@ -34,8 +34,7 @@ static int ina_nl_children(struct genl_info *info, struct ina_tree *tree)
 		return -ENOMEM;
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
 		if (nla_type(attr) == INA_A_TREE_CHILD)
-			tree->children[tree->nchildren++] =
-				nla_get_in6_addr(attr);
+			tree->children[tree->nchildren++].attr = attr;
 	return 0;
 }
 
@@ -50,39 +49,40 @@ static bool ina_nl_is_host(const struct in6_addr *addr)
 }
 
 /* An address that can be a peer, or none. */
-static int ina_nl_address(struct genl_info *info, int attr,
-			  struct in6_addr *addr)
+static int ina_nl_address(struct genl_info *info, const struct nlattr *attr,
+			  struct ina_tree_addr *addr)
 {
-	if (!info->attrs[attr])
+	if (!attr)
 		return 0;
-	*addr = nla_get_in6_addr(info->attrs[attr]);
-	if (ina_nl_is_host(addr))
+	addr->attr = attr;
+	addr->addr = nla_get_in6_addr(attr);
+	if (ina_nl_is_host(&addr->addr))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr],
+	NL_SET_ERR_MSG_ATTR(info->extack, attr,
 			    "Not the address of a host: give a unicast address");
 	return -EINVAL;
 }
 
-static int ina_nl_child_check(const struct ina_tree *tree, u16 index,
-			      struct netlink_ext_ack *extack)
+static int ina_nl_child(struct genl_info *info, struct ina_tree *tree,
+			u16 index)
 {
-	const struct in6_addr *addr = &tree->children[index];
+	struct ina_tree_addr *child = &tree->children[index];
+	int err;
 	u16 i;
 
-	if (!ina_nl_is_host(addr)) {
-		NL_SET_ERR_MSG(extack,
-			       "A child is not a host: give unicast addresses");
-		return -EINVAL;
-	}
-	if (ipv6_addr_equal(addr, &tree->parent)) {
-		NL_SET_ERR_MSG(extack,
-			       "The parent is also a child: a tree has no cycles");
+	err = ina_nl_address(info, child->attr, child);
+	if (err)
+		return err;
+	if (ipv6_addr_equal(&child->addr, &tree->parent.addr)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, child->attr,
+				    "The parent is also a child: name it as one of the two");
 		return -EINVAL;
 	}
 	for (i = 0; i < index; i++) {
-		if (!ipv6_addr_equal(addr, &tree->children[i]))
+		if (!ipv6_addr_equal(&child->addr, &tree->children[i].addr))
 			continue;
-		NL_SET_ERR_MSG(extack, "A child is named twice");
+		NL_SET_ERR_MSG_ATTR(info->extack, child->attr,
+				    "A child is named twice: name it once");
 		return -EINVAL;
 	}
 	return 0;
@@ -95,26 +95,28 @@ static int ina_nl_tree_parse(struct genl_info *info, struct ina_tree *tree)
 	int err;
 	u16 i;
 
-	err = ina_nl_address(info, INA_A_TREE_LOCAL, &tree->local);
+	err = ina_nl_address(info, info->attrs[INA_A_TREE_LOCAL], &tree->local);
 	if (!err)
-		err = ina_nl_address(info, INA_A_TREE_PARENT, &tree->parent);
+		err = ina_nl_address(info, info->attrs[INA_A_TREE_PARENT],
+				     &tree->parent);
 	if (!err)
 		err = ina_nl_children(info, tree);
 	for (i = 0; !err && i < tree->nchildren; i++)
-		err = ina_nl_child_check(tree, i, info->extack);
+		err = ina_nl_child(info, tree, i);
 	if (err)
 		return err;
 	workers = ina_nl_u32(info, INA_A_TREE_WORKERS, !tree->nchildren);
 	if (workers > INA_NODE_WORKERS_MAX) {
 		NL_SET_ERR_MSG_ATTR(info->extack,
 				    info->attrs[INA_A_TREE_WORKERS],
-				    "Too many workers: a node takes 64");
+				    "Too many workers: a node takes 64, use fewer");
 		return -E2BIG;
 	}
 	tree->nworkers = workers;
 	if (!workers && !tree->nchildren) {
-		NL_SET_ERR_MSG(info->extack,
-			       "The node would sum nothing: give children or workers");
+		NL_SET_ERR_MSG_ATTR(info->extack,
+				    info->attrs[INA_A_TREE_WORKERS],
+				    "The node would sum nothing: give children or workers");
 		return -EINVAL;
 	}
 	return 0;
@@ -161,10 +163,10 @@ static int ina_nl_tree_apply(struct ina_net *inet, struct ina_job *job,
 		return err;
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_TREE_SET,
-			.job = job->config.id, .addr = tree->parent },
+			.job = job->config.id, .addr = tree->parent.addr },
 		       "job %u tree set: %s, %u children, %u local workers",
 		       job->config.id,
-		       ipv6_addr_any(&tree->parent) ? "root" : "has a parent",
+		       ipv6_addr_any(&tree->parent.addr) ? "root" : "has a parent",
 		       tree->nchildren, tree->nworkers);
 	return 0;
 }
@@ -187,7 +189,7 @@ int ina_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_unlock(&inet->lock);
 free:
 	kvfree(tree.children);
-	return err;
+	return ina_nl_end(info, 0, err);
 }
 
 /* When the contributions of a child come. Context: the node's lock is held. */
@@ -316,13 +318,13 @@ int ina_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!msg)
-		return -ENOMEM;
+		return ina_nl_end(info, 0, -ENOMEM);
 	mutex_lock(&inet->lock);
 	job = ina_nl_job(inet, info, INA_A_TREE_JOB);
 	err = PTR_ERR_OR_ZERO(job);
 	if (!err && !rcu_access_pointer(job->node)) {
-		NL_SET_ERR_MSG(info->extack,
-			       "The job has no tree here: use 'inaconf tree set'");
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[INA_A_TREE_JOB],
+				    "The job has no tree here: use 'inaconf tree set'");
 		err = -ENOENT;
 	}
 	if (!err)

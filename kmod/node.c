@@ -17,6 +17,7 @@
 #include "fail.h"
 #include "main.h"
 #include "net.h"
+#include "netlink.h"
 #include "node.h"
 #include "timer.h"
 #include "tx.h"
@@ -283,7 +284,7 @@ struct ina_child *ina_node_children(const struct ina_node *node,
 	children = kvcalloc(max_t(u16, tree->nchildren, 1), sizeof(*children),
 			    GFP_KERNEL_ACCOUNT);
 	for (i = 0; children && i < tree->nchildren && !err; i++) {
-		children[i].peer.addr = tree->children[i];
+		children[i].peer.addr = tree->children[i].addr;
 		children[i].acked = U64_MAX;
 		ina_hop_init(&children[i].peer.hop, ina_node_slots(node),
 			     node->job->config.group);
@@ -331,7 +332,7 @@ static int ina_node_init_peers(struct ina_node *node,
 	if (!node->children)
 		return -ENOMEM;
 	node->nchildren = tree->nchildren;
-	node->parent.addr = tree->parent;
+	node->parent.addr = tree->parent.addr;
 	ina_hop_init(&node->parent.hop, ina_node_slots(node),
 		     node->job->config.group);
 	return dst_cache_init(&node->parent.dst, GFP_KERNEL_ACCOUNT);
@@ -352,7 +353,7 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	INIT_WORK(&node->work, ina_node_work);
 	INIT_DELAYED_WORK(&node->tick, ina_timer_tick);
 	INIT_WORK(&node->restart, ina_worker_restart);
-	node->root = ipv6_addr_any(&tree->parent);
+	node->root = ipv6_addr_any(&tree->parent.addr);
 	node->nworkers = tree->nworkers;
 	node->contributors = tree->nchildren + tree->nworkers;
 	node->index = INA_INDEX_NONE;
@@ -378,15 +379,18 @@ static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 	return ipv6_chk_addr(net, addr, NULL, 0);
 }
 
-/* Lower @mtu to that of the path to @peer, if there is one. */
+/* Lower @mtu to that of the path to @peer, if there is one; @narrow is whose it is. */
 static void ina_node_narrow(struct net *net, const struct ina_tree *tree,
-			    const struct in6_addr *peer, unsigned int *mtu)
+			    const struct ina_tree_addr *peer, unsigned int *mtu,
+			    const struct nlattr **narrow)
 {
-	struct in6_addr source = tree->local;
+	struct in6_addr source = tree->local.addr;
 	unsigned int path;
 
-	if (!ina_xmit_source(net, peer, &source, &path))
-		*mtu = min(*mtu, path);
+	if (ina_xmit_source(net, &peer->addr, &source, &path) || path >= *mtu)
+		return;
+	*mtu = path;
+	*narrow = peer->attr;
 }
 
 /*
@@ -394,7 +398,7 @@ static void ina_node_narrow(struct net *net, const struct ina_tree *tree,
  * headers that differ a little give the same everywhere. Return: 0 if nothing fits.
  */
 static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
-			     unsigned int elem)
+			     unsigned int elem, const struct nlattr **narrow)
 {
 	const unsigned int headers = sizeof(struct ipv6hdr) +
 				     sizeof(struct udphdr) +
@@ -402,10 +406,10 @@ static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
 	unsigned int mtu = U16_MAX;
 	u16 i;
 
-	if (!ipv6_addr_any(&tree->parent))
-		ina_node_narrow(net, tree, &tree->parent, &mtu);
+	if (!ipv6_addr_any(&tree->parent.addr))
+		ina_node_narrow(net, tree, &tree->parent, &mtu, narrow);
 	for (i = 0; i < tree->nchildren; i++)
-		ina_node_narrow(net, tree, &tree->children[i], &mtu);
+		ina_node_narrow(net, tree, &tree->children[i], &mtu, narrow);
 	if (mtu < headers + elem)
 		return 0;
 	return min_t(u32, INA_FRAGMENT_BYTES / elem,
@@ -416,34 +420,53 @@ static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
 static int ina_node_settle(struct ina_job *job, const struct ina_tree *tree,
 			   struct netlink_ext_ack *extack)
 {
-	ina_job_settle(job, ina_node_fragment(job->inet->net, tree,
-					      ina_sum_wide(job->config.dtype)));
-	if (job->config.fragment)
-		return ina_job_check(&job->config, extack);
-	NL_SET_ERR_MSG(extack, "The path MTU has no room for an element");
-	return -EMSGSIZE;
+	unsigned int elem = ina_sum_wide(job->config.dtype);
+	const struct nlattr *narrow = NULL;
+	int err, attr;
+
+	ina_job_settle(job, ina_node_fragment(job->inet->net, tree, elem,
+					      &narrow));
+	err = ina_job_check(&job->config, &attr, extack);
+	if (!job->config.fragment) {
+		NL_SET_ERR_MSG(extack,
+			       "The path MTU has no room for an element: raise it");
+		err = -EMSGSIZE;
+	}
+	if (err)
+		NL_SET_BAD_ATTR(extack, narrow);
+	return err;
 }
 
 /* Own address, and does a fragment fit the path to @peer, wide or narrow? */
 static int ina_node_check_path(struct ina_node *node,
-			       const struct in6_addr *peer, bool wide,
+			       const struct ina_tree_addr *peer, bool wide,
 			       unsigned int *mtu,
 			       struct netlink_ext_ack *extack)
 {
-	if (ipv6_addr_v4mapped(peer) != ipv6_addr_v4mapped(&node->local) &&
-	    !ipv6_addr_any(&node->local)) {
-		NL_SET_ERR_MSG(extack,
-			       "IPv4 and IPv6 are mixed: use addresses of one family");
+	int err;
+
+	if (ipv6_addr_v4mapped(&peer->addr) !=
+	    ipv6_addr_v4mapped(&node->local) && !ipv6_addr_any(&node->local)) {
+		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
+				    "IPv4 and IPv6 are mixed: use addresses of one family");
 		return -EAFNOSUPPORT;
 	}
-	if (ina_xmit_source(node->net, peer, &node->local, mtu)) {
-		NL_SET_ERR_MSG(extack,
-			       "No route to a peer: check addresses and routes");
+	err = ina_xmit_source(node->net, &peer->addr, &node->local, mtu);
+	if (ina_nl_nomem(err))
+		return err;
+	if (err) {
+		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
+				    "No route to a peer: check addresses and routes");
 		return -EHOSTUNREACH;
 	}
+	if (ipv6_addr_equal(&node->local, &peer->addr)) {
+		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
+				    "A node cannot be its own parent or child: give another address");
+		return -EINVAL;
+	}
 	if (*mtu < ina_xmit_size(node, wide)) {
-		NL_SET_ERR_MSG(extack,
-			       "A fragment does not fit the path MTU: add the job with a smaller fragment");
+		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
+				    "A fragment does not fit the path MTU: add the job with a smaller fragment");
 		return -EMSGSIZE;
 	}
 	return 0;
@@ -463,13 +486,12 @@ int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 {
 	unsigned int path = 0, ignored;
 	int err = 0;
-	bool self;
 	u16 i;
 
 	if (!ipv6_addr_any(&node->local) &&
 	    !ina_node_is_local(node->net, &node->local)) {
-		NL_SET_ERR_MSG(extack,
-			       "The local address is not configured here: add it to a device first");
+		NL_SET_ERR_MSG_ATTR(extack, tree->local.attr,
+				    "The local address is not configured here: add it to a device first");
 		return -EADDRNOTAVAIL;
 	}
 	/* What a single worker gives stays as it is. */
@@ -477,21 +499,11 @@ int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 		err = ina_node_check_path(node, &tree->parent,
 					  tree->nchildren + tree->nworkers > 1,
 					  &path, extack);
-	self = !node->root && ipv6_addr_equal(&node->local, &tree->parent);
-	for (i = 0; i < tree->nchildren && !err; i++) {
+	for (i = 0; i < tree->nchildren && !err; i++)
 		err = ina_node_check_path(node, &tree->children[i], false,
 					  &ignored, extack);
-		self |= ipv6_addr_equal(&node->local, &tree->children[i]);
-	}
-	if (err)
-		return err;
 	*mtu = min_t(unsigned int, path, U16_MAX);
-	if (self) {
-		NL_SET_ERR_MSG(extack,
-			       "A node cannot be its own parent or child: give other addresses");
-		return -EINVAL;
-	}
-	return 0;
+	return err;
 }
 
 /* Memory the node will need, before anything is half set up. */
@@ -527,7 +539,7 @@ static struct ina_node *ina_node_build(struct ina_job *job,
 		return ERR_PTR(-ENOMEM);
 	ina_node_init(node, job, tree);
 	err = ina_node_init_peers(node, tree);
-	node->local = tree->local;
+	node->local = tree->local.addr;
 	if (!err)
 		err = ina_node_check(node, tree, &node->mtu, extack);
 	if (!err)

@@ -378,6 +378,16 @@ struct ina_node {
 };
 
 /**
+ * struct ina_tree_addr - an address of a place
+ * @addr: it
+ * @attr: the attribute of the request that gave it, to be blamed; may be NULL
+ */
+struct ina_tree_addr {
+	struct in6_addr addr;
+	const struct nlattr *attr;
+};
+
+/**
  * struct ina_tree - a node's place, as configured
  * @local: own address, :: to find it by routing
  * @parent: :: for the root
@@ -386,9 +396,9 @@ struct ina_node {
  * @nworkers: local workers
  */
 struct ina_tree {
-	struct in6_addr local;
-	struct in6_addr parent;
-	struct in6_addr *children;
+	struct ina_tree_addr local;
+	struct ina_tree_addr parent;
+	struct ina_tree_addr *children;
 	u16 nchildren;
 	u16 nworkers;
 };

@@ -98,22 +98,23 @@ static inline struct ina_node *
 ina_test_node_of(struct kunit *test, struct ina_net *inet,
 		 const struct ina_job_config *config, bool root, u16 nchildren)
 {
-	struct in6_addr children[INA_TEST_CHILDREN];
+	struct ina_tree_addr children[INA_TEST_CHILDREN] = {};
 	struct ina_tree tree = {
-		.local = ina_test_addr(INA_TEST_LOCAL),
+		.local.addr = ina_test_addr(INA_TEST_LOCAL),
 		.children = children, .nchildren = nchildren,
 	};
 	struct ina_node *node;
 	struct ina_job *job;
+	int attr;
 	u16 i;
 
 	ina_test_loopback_up(test);
 	if (!root)
-		tree.parent = ina_test_addr(INA_TEST_PARENT);
+		tree.parent.addr = ina_test_addr(INA_TEST_PARENT);
 	for (i = 0; i < nchildren; i++)
-		children[i] = ina_test_addr(INA_TEST_CHILD + i);
+		children[i].addr = ina_test_addr(INA_TEST_CHILD + i);
 	mutex_lock(&inet->lock);
-	job = ina_job_create(inet, config, NULL);
+	job = ina_job_create(inet, config, &attr, NULL);
 	node = IS_ERR(job) ? ERR_CAST(job) : ina_node_create(job, &tree, NULL);
 	if (!IS_ERR(node)) {
 		node->dead = true;

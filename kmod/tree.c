@@ -25,10 +25,10 @@
  */
 bool ina_tree_fits(const struct ina_node *node, const struct ina_tree *tree)
 {
-	return node->root == ipv6_addr_any(&tree->parent) &&
+	return node->root == ipv6_addr_any(&tree->parent.addr) &&
 	       node->nworkers == tree->nworkers &&
-	       (ipv6_addr_any(&tree->local) ||
-		ipv6_addr_equal(&tree->local, &node->local)) &&
+	       (ipv6_addr_any(&tree->local.addr) ||
+		ipv6_addr_equal(&tree->local.addr, &node->local)) &&
 	       ina_node_slot_size(tree->nchildren + tree->nworkers) <=
 	       node->slot_size;
 }
@@ -131,7 +131,7 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 	node->tx.turn = 0;
 	ina_hop_reset(&node->parent.hop, 0);
 	if (!node->root)
-		ina_tree_set_parent(node, &tree->parent, mtu);
+		ina_tree_set_parent(node, &tree->parent.addr, mtu);
 	ina_member_changed(node, &blame);
 	spin_unlock_bh(&node->lock);
 }
@@ -185,7 +185,8 @@ int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
 		ina_node_children_free(children, tree->nchildren);
 		return err;
 	}
-	if (!node->root && !ipv6_addr_equal(&node->parent.addr, &tree->parent))
+	if (!node->root &&
+	    !ipv6_addr_equal(&node->parent.addr, &tree->parent.addr))
 		ina_control_goodbye(node);
 	ina_tree_pause(node);
 	ina_tree_swap(node, tree, &children, &hops, &sums, mtu);

@@ -84,7 +84,7 @@ ok "pretty JSON has lines and says the same" bash -c "
 
 # Trees.
 ok "a job without a tree is refused" \
-	fails 1 "Error: The job has no tree here: use 'inaconf tree set'" tree show job 7
+	fails 1 "Error: The job has no tree here: use 'inaconf tree set' (job)" tree show job 7
 ok "a tree is set" silent tree set job 7 parent 10.0.0.2 child 10.0.0.11 child 10.0.0.12 workers 2
 ok "it is drawn" prints "job 7 state idle epoch 0 base 0 members 0
     10.0.0.2 parent
@@ -130,12 +130,13 @@ ok "a device is added" silent dev add eth0
 ok "it is shown" prints "dev eth0 ifindex $ifindex" dev show
 ok "it is shown by its name" prints "dev eth0 ifindex $ifindex" dev show dev eth0
 ok "it is shown in JSON" json "it == [{'name': 'eth0', 'ifindex': $ifindex}]" dev show
-ok "it is not added twice" fails 1 "Error: The device is added already" dev add eth0
+ok "it is not added twice" fails 1 \
+	"Error: The device is added already: see 'inaconf dev show' (dev)" dev add eth0
 ok "a device that does not exist is refused" \
 	fails 1 "Error: no device \"eth9\" in this network namespace: No such device" dev add eth9
 ok "a device is removed" silent dev del eth0
 ok "a device not added is refused" \
-	fails 1 "Error: The device is not added: see 'inaconf dev show'" dev del eth0
+	fails 1 "Error: The device is not added: see 'inaconf dev show' (dev)" dev del eth0
 
 # Counters.
 ok "counters of the namespace have a head" test "$(inaconf stats | head -n 1)" = namespace
@@ -221,12 +222,20 @@ ok "an empty namespace makes no sense" \
 
 # Refusals of the kernel, with the word to blame.
 ok "the kernel's reason is shown" \
-	fails 1 "Error: Job exists: delete it first or use another number" job add 7 capacity 1
+	fails 1 "Error: Job exists: delete it first or use another number (id)" job add 7 capacity 1
 ok "the bad address is named" fails 1 \
 	"Error: Not the address of a host: give a unicast address (parent ff02::1)" \
 	tree set job 7 parent ff02::1
+ok "the bad one of many addresses is named" fails 1 \
+	"Error: A child is named twice: name it once (child 10.0.0.12)" \
+	tree set job 7 child 10.0.0.11 child 10.0.0.12 child 10.0.0.13 child 10.0.0.12
+ok "the address without a route is named" fails 1 \
+	"Error: No route to a peer: check addresses and routes (child 192.0.2.1)" \
+	tree set job 7 child 10.0.0.11 child 192.0.2.1
+ok "the bad word of a job is named" \
+	fails 1 "Error: Depth is out of range: use 1 to 16 rounds (depth)" job add 20 capacity 1 depth 17
 ok "the bad number is named" \
-	fails 1 "Error: Too many workers: a node takes 64 (workers)" tree set job 7 workers 65
+	fails 1 "Error: Too many workers: a node takes 64, use fewer (workers)" tree set job 7 workers 65
 ok "a job of a tree that does not exist is named" \
 	fails 1 "Error: No such job: see 'inaconf job show' (job)" tree show job 99
 ok "a user without the capability is told" test \
