@@ -174,21 +174,23 @@ hop()
 }
 
 # lossless JOB "NODE..." ELEMENTS ROUNDS PARENT...: sums; on the hops of these nothing was
-# lost, sent twice or refused. The last round waits until that is seen: who leaves then has
-# all, and nothing crosses a change of the membership.
+# lost, sent twice or refused. Nobody leaves until that is seen, so that nothing crosses a
+# change of the membership.
 lossless()
 {
 	local id=$1 rounds=$4 bad=0 parent
 	start "$id" "$2" --elements "$3" --rounds $((rounds + 1)) --hold-before-round "$rounds:600"
 	shift 4
-	wait_for 30 reached root "$id" rounds_done "$rounds"
+	wait_for 30 reached root "$id" rounds_done "$rounds" || bad=1
 	for parent; do
 		wait_for 5 hop "$id" "$parent"
 		hop "$id" "$parent" || bad=1
 	done
 	clean "$id" || bad=1
-	kill -INT "${started[@]}"
-	ended && ((!bad))
+	halt INT "${started[@]}" || bad=1
+	started=()
+	((!bad)) || grep -H . "$_dir/perf-$id-"*
+	return "$bad"
 }
 
 # through ENTRY: it alone has brought packets to a node of each kind.
