@@ -127,7 +127,7 @@ for_another()
 otherhost()
 {
 	# It says nothing of none.
-	on hook ip -j -s link show eth0 | grep -o '"otherhost": *[0-9]*' | grep -o '[0-9]*$' || echo 0
+	on hook ip -j -s -s link show eth0 | grep -o '"otherhost": *[0-9]*' | grep -o '[0-9]*$' || echo 0
 }
 
 otherhost_above()
