@@ -115,12 +115,13 @@ accepted()
 	((mine[rx_data] >= 500 && whole[${entry[$1]}] > 0))
 }
 
-# unload_flooded: while all of them still send
+# unload_flooded: while contributions still come to all of them
 unload_flooded()
 {
-	local pid
-	for pid in "${floods[@]}"; do
-		kill -0 "$pid" || return
+	local n was
+	for n in "${!entry[@]}"; do
+		was=$(counter "$n" 20 rx_data)
+		wait_for 5 reached "$n" 20 rx_data $((was + 1)) || return
 	done
 	unload
 }
