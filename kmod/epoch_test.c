@@ -110,7 +110,7 @@ static void epoch_test_announce(struct ina_node *node, u32 number, u64 root,
 static void root__sorts(struct kunit *test)
 {
 	struct ina_node *node = epoch_test_root(test);
-	struct ina_blame blame = { .reason = INA_REASON_SEND };
+	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
 	struct ina_tag tag = { .era = node->era, .round = 2 };
 	u32 era = node->era;
 	struct ina_over over;
@@ -127,7 +127,7 @@ static void root__sorts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_round_tag(node, node->era, 0).era, era);
 	KUNIT_EXPECT_EQ(test, ina_round_tag(node, node->era, 1).era, era + 1);
 	KUNIT_EXPECT_EQ(test, epoch_test_entry(node, 2)->blame.reason,
-			INA_REASON_SEND);
+			INA_REASON_LENGTH);
 	/* What was added before does not count any more. */
 	KUNIT_EXPECT_NE(test, epoch_test_add(node, 1, 1, 0, era), 0);
 	epoch_test_sum(test, node, 1, EPOCH_TEST_FRAGS);

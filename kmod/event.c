@@ -22,7 +22,6 @@ static const char * const ina_event_reasons[] = {
 	[INA_REASON_HASH] = "job configuration differs",
 	[INA_REASON_UNKNOWN_CHILD] = "not a child of the parent",
 	[INA_REASON_MTU] = "fragment does not fit the path MTU",
-	[INA_REASON_SEND] = "packet could not be sent",
 	[INA_REASON_ROOT_LOST] = "root lost",
 	[INA_REASON_EXCLUDED] = "others went on without it",
 };

@@ -165,7 +165,7 @@ static void claim__reused(struct kunit *test)
 
 	round_test_add(node, 0, 0, 0, 1);
 	ina_fail_round(node, &tag, &(struct ina_blame){
-			.reason = INA_REASON_SEND });
+			.reason = INA_REASON_LENGTH });
 	ina_test_ack(node, 0, node->epoch, 1);
 	ina_test_ack(node, 1, node->epoch, 1);
 	entry = round_test_claim(node, node->era, INA_TEST_DEPTH, 5);
@@ -382,7 +382,7 @@ static void fail__tells(struct kunit *test)
 {
 	struct ina_node *node = round_test_inner(test);
 	struct ina_tag tag = round_test_tag(node, 2);
-	struct ina_blame blame = { .reason = INA_REASON_SEND };
+	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
 	struct ina_round *entry = &node->rounds[2];
 
 	ina_fail_round(node, &tag, &blame);
@@ -392,14 +392,14 @@ static void fail__tells(struct kunit *test)
 	/* The first reason stands. */
 	blame.reason = INA_REASON_DEADLINE;
 	ina_fail_round(node, &tag, &blame);
-	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_SEND);
+	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_LENGTH);
 }
 
 /* A round that is complete, or outside the window, cannot fail. */
 static void fail__too_late(struct kunit *test)
 {
 	struct ina_node *node = round_test_root(test);
-	struct ina_blame blame = { .reason = INA_REASON_SEND };
+	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
 	struct ina_tag tag = round_test_tag(node, 0);
 	u32 frag;
 

@@ -15,7 +15,7 @@ enum ina_stat {
 	INA_STAT_RX_UDP,	/* skbs through the UDP socket */
 	INA_STAT_RX_IP,		/* skbs through IP protocol 253 */
 	/* accepted and sent packets */
-	INA_STAT_RX_CONTROL,	/* JOIN, WELCOME, EPOCH, ACK, FAIL */
+	INA_STAT_RX_CONTROL,	/* control packets accepted */
 	INA_STAT_RX_DATA,	/* contributions added */
 	INA_STAT_RX_RESULT,	/* results stored */
 	INA_STAT_TX_CONTROL,	/* control packets sent */

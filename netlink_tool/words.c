@@ -49,7 +49,6 @@ static const char *const reasons[] = {
 	[INA_REASON_HASH] = "hash",
 	[INA_REASON_UNKNOWN_CHILD] = "unknown-child",
 	[INA_REASON_MTU] = "mtu",
-	[INA_REASON_SEND] = "send",
 	[INA_REASON_ROOT_LOST] = "root-lost",
 	[INA_REASON_EXCLUDED] = "excluded",
 };
@@ -66,7 +65,6 @@ static const char *const reasons_long[] = {
 	[INA_REASON_HASH] = "the configuration of the job differs from the parent's",
 	[INA_REASON_UNKNOWN_CHILD] = "the parent has no such child",
 	[INA_REASON_MTU] = "a fragment does not fit the path",
-	[INA_REASON_SEND] = "a packet could not be built or sent",
 	[INA_REASON_ROOT_LOST] = "the root was replaced",
 	[INA_REASON_EXCLUDED] = "the others went on without this node",
 };

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # One root and up to 256 children, each an address of one namespace that a
-# program speaks for: every element of every sum is checked by every child.
+# program speaks for, or 16 that are nodes: every element of every sum is
+# checked by every child.
 #
-#   leaves (10.1.0.1, 10.1.0.2, ...) -- switch -- root (10.0.0.1)
+#   leaves (10.1.0.1, 10.1.0.2, ...) --+-- switch -- root (10.0.0.1)
+#   n1 ... n16 (10.0.0.11, ...) -------+
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
@@ -18,6 +20,29 @@ run_children()
 		on root inaconf -j stats show job 7 all |
 			has "\"rounds_done\": *${rounds}[,}]" '"rounds_failed": *0[,}]' \
 				'"tx_drop": *0[,}]' '"count_wrong": *0[,}]'
+}
+
+# run_nodes N ELEMENTS ROUNDS: as many namespaces, each with a node and a worker
+run_nodes()
+{
+	local i elements=$2 pids=() children=()
+	on root inaconf job del 7
+	on root inaconf job add 7 capacity "$elements" || return
+	for ((i = 1; i <= $1; i++)); do
+		host_add "n$i" "10.0.0.$((10 + i))/24"
+		on "n$i" inaconf dev add eth0 &&
+			on "n$i" inaconf job add 7 capacity "$elements" &&
+			on "n$i" inaconf tree set job 7 parent 10.0.0.1 || return
+		children+=(child "10.0.0.$((10 + i))")
+	done
+	on root inaconf tree set job 7 "${children[@]}" || return
+	for ((i = 1; i <= $1; i++)); do
+		spawn "n$i" "n$i.log" ina-perf --job 7 --rank $((i - 1)) --rounds "$3" --workers-expected "$1"
+		pids+=($!)
+	done
+	finish "${pids[@]}" || { grep -H . "$_dir"/n*.log; return 1; }
+	on root inaconf -j stats show job 7 all |
+		has "\"rounds_done\": *${3}[,}]" '"rounds_failed": *0[,}]' '"count_wrong": *0[,}]'
 }
 
 load
@@ -41,4 +66,5 @@ ok "3 children send a single element" run_children 3 1 "$rounds"
 ok "a child too many is refused by name" \
 	test "$(root_of root 7 2 capacity 20000 && on leaves rawnode --parent 10.0.0.1 \
 		--first 10.1.0.3 --capacity 20000)" = "refused unknown-child"
+ok "16 children that are nodes with a worker each: every sum is exact" run_nodes 16 3000 "$rounds"
 done_testing

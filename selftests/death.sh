@@ -110,12 +110,10 @@ stop()
 	local signal=$1 rank bad=0
 	shift
 	for rank; do
-		kill "-$signal" "${running[$rank]}"
-		wait "${running[$rank]}"
-		(($? != 3)) || bad=1
+		halt "$signal" "${running[$rank]}" || bad=1
 		unset "running[$rank]"
 	done
-	return $bad
+	return "$bad"
 }
 
 # told RANK PATTERN: it ended by itself because of somebody with this name.
@@ -181,7 +179,7 @@ ok "rounds run" run_all 6 --timeout 240000
 kill -STOP "${running[2]}"
 ok "they wait for one that is stopped" wait_for "$deadline" stands 6
 start=$SECONDS
-stop KILL 1
+ok "a worker is killed that has seen no wrong sum" stop KILL 1
 ok "all are told of a worker that was killed, and of its last fragment" all_told \
 	'left by 10\.0\.0\.11 worker 0, last fragment [0-9]' 0 3 4
 kill -CONT "${running[2]}"
@@ -286,7 +284,7 @@ patient=(--continue-on-failure --timeout $((deadline * 20000)))
 job 8 deadline "${deadline}000" on-loss degrade
 ok "a job that degrades starts with all" run_all 8 "${patient[@]}"
 ok "five workers are in" members 8 5
-stop KILL 1
+ok "one is killed that has seen no wrong sum" stop KILL 1
 ok "it goes on without a worker that was killed" goes_on 8
 ok "four workers are in" members 8 4
 ok "the event names it" wait_for 5 grep -q 'goes on without .*10\.0\.0\.11 worker 0: 4 workers' \

@@ -195,6 +195,19 @@ finish()
 	return $rc
 }
 
+# halt SIGNAL PID...: end workers; fails if one has seen a wrong sum.
+halt()
+{
+	local signal=$1 pid bad=0
+	shift
+	kill "-$signal" "$@" 2>/dev/null
+	for pid; do
+		wait "$pid" 2>/dev/null # bash tells that it was killed
+		(($? != 3)) || { echo "worker $pid has seen a wrong sum" && bad=1; }
+	done
+	return "$bad"
+}
+
 # counter NAME JOB|- COUNTER
 counter()
 {

@@ -165,19 +165,6 @@ whole()
 	done
 }
 
-# right: both end, and neither saw a wrong sum.
-right()
-{
-	local pid rc bad=0
-	kill -INT "${started[@]}"
-	for pid in "${started[@]}"; do
-		rc=0
-		wait "$pid" || rc=$?
-		((rc != 3)) || bad=1
-	done
-	return "$bad"
-}
-
 # move: the other worker goes from the aggregator to the root.
 move()
 {
@@ -236,12 +223,10 @@ tree
 delay w0 20ms
 ok "sums when super-packets are late" sums
 ok "super-packets wait in the queue" hold w0
-kill -KILL "${started[0]}"
-wait "${started[0]}" 2>/dev/null # bash tells that it was killed
+ok "their worker has seen no wrong sum" halt KILL "${started[0]}"
 on w0 inaconf job del 7
 ok "their worker and their node go" held w0
-kill -INT "${started[1]}"
-wait "${started[1]}"
+ok "nor has the other one" halt INT "${started[1]}"
 ok "they leave without them" wait_for 10 not held w0
 # What is left goes, too: a new node would hear a JOIN of the old one.
 at_once w0
@@ -268,22 +253,19 @@ ok "a worker moves to the root meanwhile" move
 ok "rounds go on" more
 ok "those that waited have come" wait_for 10 not held agg
 ok "rounds go on after that" more
-ok "no sum was wrong" right
+ok "no sum was wrong" halt INT "${started[@]}"
 at_once agg
 tree
 ok "large results wait again" hold agg
-kill -KILL "${started[0]}"
-wait "${started[0]}" 2>/dev/null # bash tells that it was killed
-started=("${started[1]}")
+ok "a worker that has seen no wrong sum goes" halt KILL "${started[0]}"
 on agg inaconf job del 7
 ok "their node goes" held agg
-ok "nobody saw a wrong sum" right
+ok "nobody saw a wrong sum" halt INT "${started[1]}"
 at_once agg
 tree
 
 ok "super-packets wait again" hold w0
-kill -KILL "${started[@]}"
-wait "${started[@]}" 2>/dev/null # as above
+ok "both workers go, neither has seen a wrong sum" halt KILL "${started[@]}"
 for n in "${nodes[@]}"; do
 	on "$n" inaconf job del 7
 	on "$n" inaconf dev del eth0

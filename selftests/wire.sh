@@ -6,13 +6,17 @@
 #   leaves (10.1.0.1, ...) --+-- switch --+-- hook (10.0.0.1): ingress hook
 #                                         +-- sock (10.0.0.3): UDP socket only
 #                                         +-- bare (10.0.0.4): IP protocol 253
+#
+# hook and sock have 10.0.0.5 and .6 as well, which no node has, and hook a job 8 at fd00::1.
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
 declare -A address=([hook]=10.0.0.1 [sock]=10.0.0.3 [bare]=10.0.0.4)
 declare -A encap=([hook]=udp [sock]=udp [bare]=ip)
 declare -A entry=([hook]=rx_hook [sock]=rx_udp [bare]=rx_ip)
+declare -A second=([hook]=10.0.0.5 [sock]=10.0.0.6)
 declare -A before=() after=()
+job=7
 
 # raw NODE ARGUMENT...: rawnode towards one of them.
 raw()
@@ -31,7 +35,7 @@ snapshot()
 	local name
 	_all=()
 	counters "$1" - whole
-	counters "$1" 7 _all
+	counters "$1" "$job" _all
 	for name in "${!whole[@]}"; do
 		_all["ns_$name"]=${whole[$name]}
 	done
@@ -109,6 +113,28 @@ udp_grew()
 	(($(udp_field "$1") > $2))
 }
 
+# What is for another host: the stack drops it, behind the hook.
+for_another()
+{
+	local was
+	was=$(otherhost)
+	snapshot hook before
+	raw hook craft otherhost && wait_for 5 otherhost_above "$was" || return
+	snapshot hook after
+	grew
+}
+
+otherhost()
+{
+	# It says nothing of none.
+	on hook ip -j -s -s link show eth0 | grep -o '"otherhost": *[0-9]*' | grep -o '[0-9]*$' || echo 0
+}
+
+otherhost_above()
+{
+	(($(otherhost) > $1))
+}
+
 # after_fail NODE JOB...: one of the packets may have been a FAIL of a round to come.
 after_fail()
 {
@@ -120,13 +146,13 @@ fuzzed()
 {
 	local node=$1
 	local -A was=()
-	local job=(7 2 capacity 2000 encap "${encap[$node]}")
+	local root=("$node" 7 2 capacity 2000 encap "${encap[$node]}")
 	echo "seed $seed"
-	root_of "$node" "${job[@]}" || return
+	root_of "${root[@]}" || return
 	counters "$node" - was
 	raw "$node" --count 2 fuzz "$2" "$seed" &&
 		reached "$node" - "${entry[$node]}" $((was[${entry[$node]}] + $2 / 2)) &&
-		{ raw "$node" --count 2 --rounds 3 || after_fail "$node" "${job[@]}"; }
+		{ raw "$node" --count 2 --rounds 3 || after_fail "${root[@]}"; }
 }
 
 load
@@ -137,7 +163,14 @@ done
 leaves_add leaves 10.0.0.2 hook 10.1.0.0/16
 on sock ip route add 10.1.0.0/16 via 10.0.0.2
 on bare ip route add 10.1.0.0/16 via 10.0.0.2
+for node in hook sock; do
+	on $node ip addr add "${second[$node]}/24" dev eth0
+done
+on hook ip addr add fd00::1/64 dev eth0 nodad
+on leaves ip addr add fd00::2/64 dev eth0 nodad
 on hook inaconf dev add eth0
+on hook inaconf job add 8 capacity 2000
+on hook inaconf tree set job 8 child fd00::2
 for node in hook sock bare; do
 	root_of $node 7 2 capacity 2000 encap "${encap[$node]}"
 done
@@ -180,6 +213,32 @@ ok "the hook leaves IP fragments to the stack" grew drop_source+1 tx_control+1 n
 craft hook rx_udp 1 udplen
 ok "the hook leaves a UDP length that is not the IP one to the stack" \
 	grew ns_drop_size+1 ns_rx_udp+1
+craft hook rx_hook 1 padded
+ok "the hook takes a packet without what is behind its end" grew drop_source+1 tx_control+1 ns_rx_hook+1
+ok "the hook leaves what is for another host to the stack, which drops it" for_another
+
+# The other end of a VLAN is another device, and that has no hook.
+for node in hook leaves; do
+	on $node ip link add link eth0 name eth0.5 up type vlan id 5
+done
+on leaves ip route add 10.0.0.1/32 dev eth0.5
+craft hook rx_udp 1 sound
+ok "the hook leaves a VLAN tag to the stack" grew drop_source+1 tx_control+1 ns_rx_udp+1
+on leaves ip link del eth0.5
+
+# Counters of the job are of the other one here.
+job=8
+six=(--job 8 --parent fd00::1 --first fd00::2)
+craft hook rx_hook 1 sound "${six[@]}"
+ok "the hook takes IPv6" grew drop_source+1 tx_control+1 ns_rx_hook+1
+craft hook rx_udp 1 options "${six[@]}"
+ok "the hook leaves an extension header to the stack" grew drop_source+1 tx_control+1 ns_rx_udp+1
+job=7
+
+for node in hook sock; do
+	craft $node rx_udp 1 sound --parent "${second[$node]}"
+	ok "$node: another address of its host is not the node's" grew drop_local+1 ns_rx_udp+1
+done
 ok "a wrong UDP checksum is not ours" dropped_before InCsumErrors udpsum
 ok "another port is not ours" dropped_before NoPorts sound --port 4999
 

@@ -81,7 +81,6 @@ const char *ina_reason_text(uint32_t reason)
 		[INA_REASON_HASH] = "the configuration of the job differs from the parent's",
 		[INA_REASON_UNKNOWN_CHILD] = "the parent has no such child",
 		[INA_REASON_MTU] = "a fragment does not fit the path",
-		[INA_REASON_SEND] = "a packet could not be built or sent",
 		[INA_REASON_ROOT_LOST] = "the root was replaced",
 		[INA_REASON_EXCLUDED] = "the others went on without this node",
 	};

@@ -6,11 +6,16 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/ip.h>
+#include <netinet/ip6.h>
 #include <netinet/udp.h>
+#include <netpacket/packet.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <linux/if_ether.h>
 
 #include "raw.h"
 
@@ -79,6 +84,7 @@ static size_t raw_craft_spoil(const struct raw *raw, const char *kind, uint8_t *
 	return RAW_CRAFT_SIZE;
 }
 
+/* One's complement sum, not folded. */
 static uint32_t raw_craft_add(uint32_t sum, const void *data, size_t len)
 {
 	const uint8_t *byte = data;
@@ -86,6 +92,13 @@ static uint32_t raw_craft_add(uint32_t sum, const void *data, size_t len)
 	for (; len > 1; len -= 2, byte += 2)
 		sum += byte[0] << 8 | byte[1];
 	return len ? sum + (byte[0] << 8) : sum;
+}
+
+static uint16_t raw_craft_fold(uint32_t sum)
+{
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return htons(~sum & 0xffff);
 }
 
 /*
@@ -106,17 +119,15 @@ static size_t raw_craft_udp(const struct raw *raw, const uint8_t *packet, size_t
 	sum = raw_craft_add(sum, &raw->o.parent.in.sin_addr, 4);
 	sum = raw_craft_add(sum, &uh, sizeof(uh));
 	sum = raw_craft_add(sum, packet, len - behind);
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	uh.check = htons(~sum & 0xffff);
+	uh.check = raw_craft_fold(sum);
 	memcpy(udp, &uh, sizeof(uh));
 	return sizeof(uh) + len;
 }
 
-/* An IPv4 packet from the first address, whole or a fragment. */
-static void raw_craft_ip(const struct raw *raw, const uint8_t *data, size_t len, uint16_t offset)
+/* An IPv4 packet from the first address, whole or a fragment. Return: its bytes. */
+static size_t raw_craft_ip(const struct raw *raw, const uint8_t *data, size_t len,
+			   uint16_t offset, uint8_t *packet)
 {
-	uint8_t packet[RAW_PACKET_MAX];
 	struct iphdr iph = {
 		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
 		.id = htons(getpid()), .frag_off = htons(offset),
@@ -124,13 +135,44 @@ static void raw_craft_ip(const struct raw *raw, const uint8_t *data, size_t len,
 		.saddr = raw->o.first.in.sin_addr.s_addr,
 		.daddr = raw->o.parent.in.sin_addr.s_addr,
 	};
-	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
 
+	iph.check = raw_craft_fold(raw_craft_add(0, &iph, sizeof(iph)));
 	memcpy(packet, &iph, sizeof(iph));
 	memcpy(packet + sizeof(iph), data, len);
-	if (sendto(fd, packet, sizeof(iph) + len, 0, &raw->o.parent.sa,
-		   sizeof(raw->o.parent.in)) < 0)
+	return sizeof(iph) + len;
+}
+
+static void raw_craft_send(const struct raw *raw, const uint8_t *data, size_t len,
+			   uint16_t offset)
+{
+	uint8_t packet[RAW_PACKET_MAX];
+	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+
+	len = raw_craft_ip(raw, data, len, offset, packet);
+	if (sendto(fd, packet, len, 0, &raw->o.parent.sa, sizeof(raw->o.parent.in)) < 0)
 		raw_die("error raw send: %s", strerror(errno));
+	close(fd);
+}
+
+/*
+ * A frame to the device that lib.sh gave the parent, or to one that differs in the first
+ * byte of its address by @other, with @padding bytes behind the packet.
+ */
+static void raw_craft_frame(const struct raw *raw, const uint8_t *data, size_t len,
+			    uint8_t other, size_t padding)
+{
+	uint8_t packet[RAW_PACKET_MAX] = { 0 };
+	struct sockaddr_ll to = {
+		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP),
+		.sll_ifindex = (int)if_nametoindex("eth0"), .sll_halen = ETH_ALEN,
+		.sll_addr = { 2 ^ other },
+	};
+	int fd = socket(AF_PACKET, SOCK_DGRAM, 0);
+
+	memcpy(to.sll_addr + 2, &raw->o.parent.in.sin_addr, 4);
+	len = raw_craft_ip(raw, data, len, 0, packet);
+	if (sendto(fd, packet, len + padding, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
+		raw_die("error frame: %s", strerror(errno));
 	close(fd);
 }
 
@@ -142,25 +184,36 @@ static bool raw_craft_outside(const struct raw *raw, const char *kind, const uin
 	size_t len = raw_craft_udp(raw, packet, RAW_CRAFT_SIZE, behind, udp);
 
 	if (!strcmp(kind, "whole") || behind) {
-		raw_craft_ip(raw, udp, len, 0);
+		raw_craft_send(raw, udp, len, 0);
 	} else if (!strcmp(kind, "udpsum")) {
 		udp[6] ^= 1;
-		raw_craft_ip(raw, udp, len, 0);
+		raw_craft_send(raw, udp, len, 0);
 	} else if (!strcmp(kind, "fragments")) {
-		raw_craft_ip(raw, udp, 40, IP_MF);
-		raw_craft_ip(raw, udp + 40, len - 40, 40 / 8);
+		raw_craft_send(raw, udp, 40, IP_MF);
+		raw_craft_send(raw, udp + 40, len - 40, 40 / 8);
+	} else if (!strcmp(kind, "padded")) {
+		raw_craft_frame(raw, udp, len, 0, 6);
+	} else if (!strcmp(kind, "otherhost")) {
+		raw_craft_frame(raw, udp, len, 4, 0);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static void raw_craft_options(int fd)
+/* IP options, or an extension header for the destination: both have no effect. */
+static void raw_craft_options(const struct raw *raw, int fd)
 {
 	const uint8_t options[] = { IPOPT_NOP, IPOPT_NOP, IPOPT_NOP, IPOPT_EOL };
+	const uint8_t header[] = { 0, 0, IP6OPT_PADN, 4, 0, 0, 0, 0 };
+	int err;
 
-	if (setsockopt(fd, SOL_IP, IP_OPTIONS, options, sizeof(options)))
-		raw_die("error IP_OPTIONS: %s", strerror(errno));
+	if (raw->o.parent.sa.sa_family == AF_INET)
+		err = setsockopt(fd, SOL_IP, IP_OPTIONS, options, sizeof(options));
+	else
+		err = setsockopt(fd, SOL_IPV6, IPV6_DSTOPTS, header, sizeof(header));
+	if (err)
+		raw_die("error options: %s", strerror(errno));
 }
 
 static void raw_craft_inside(const struct raw *raw, const char *kind, uint8_t *packet)
@@ -169,7 +222,7 @@ static void raw_craft_inside(const struct raw *raw, const char *kind, uint8_t *p
 	size_t len;
 
 	if (!strcmp(kind, "options")) {
-		raw_craft_options(fd);
+		raw_craft_options(raw, fd);
 		kind = "sound";
 	}
 	len = raw_craft_spoil(raw, kind, packet);

@@ -61,7 +61,6 @@ const char *raw_reason(uint32_t reason)
 		[INA_REASON_HASH] = "hash",
 		[INA_REASON_UNKNOWN_CHILD] = "unknown-child",
 		[INA_REASON_MTU] = "mtu",
-		[INA_REASON_SEND] = "send",
 		[INA_REASON_ROOT_LOST] = "root-lost",
 		[INA_REASON_EXCLUDED] = "excluded",
 	};

@@ -70,7 +70,6 @@ enum ina_node_state {
  * @INA_REASON_HASH: the configuration of the job differs from the parent's
  * @INA_REASON_UNKNOWN_CHILD: the parent has no such child
  * @INA_REASON_MTU: a fragment does not fit the path
- * @INA_REASON_SEND: a packet could not be built or sent
  * @INA_REASON_ROOT_LOST: the root was replaced, it knows nothing of earlier
  *   rounds
  * @INA_REASON_EXCLUDED: the others went on without this node
@@ -87,7 +86,6 @@ enum ina_reason {
 	INA_REASON_HASH,
 	INA_REASON_UNKNOWN_CHILD,
 	INA_REASON_MTU,
-	INA_REASON_SEND,
 	INA_REASON_ROOT_LOST,
 	INA_REASON_EXCLUDED,
 };

@@ -76,7 +76,8 @@ enum ina_type {
  * @index: contributor index of the child on this hop
  * @count: elements in this packet; GROUP_OK, GROUP_NACK: packets it speaks of;
  *	JOIN, EPOCH: ranks that follow
- * @workers: workers whose contributions the elements hold
+ * @workers: workers whose contributions the elements hold; ACK: workers of the
+ *	epoch, 0 if it is closed
  * @token: sum of those workers' tokens
  * @crc: crc32c over header (this field zero) and payload, if INA_F_CRC
  *
