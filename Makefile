@@ -124,6 +124,7 @@ help:
 	@echo "                   QUICK=1 for six to nine minutes of it"
 	@echo "make bench-sweep   sizes of a packet, beside XDP and UDP, and numbers of children; QUICK=1 for less"
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
-	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, YAML, protocol model"
+	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, man pages, YAML,"
+	@echo "                   tool, install, DKMS, protocol model"
 	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="
 	@echo "make clean         remove what was built; distclean also removes the cached kernels"

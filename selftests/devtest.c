@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +67,7 @@ static struct file {
 
 static struct file *file = files;
 static sigjmp_buf fault;
+static bool refused;
 
 static __attribute__((noreturn)) void usage(const char *what, const char *word)
 {
@@ -178,6 +181,8 @@ static int step_attach(char **word)
 
 	if (word[2])
 		attach.flags = (uint32_t)number(word[2]);
+	if (word[2] && word[3])
+		attach.rank = (uint32_t)number(word[3]);
 	ret = file->fd < 0 ? file_open(O_RDWR) : 0;
 	if (!ret)
 		ret = result(ioctl(file->fd, INA_IOC_ATTACH, &attach));
@@ -195,6 +200,60 @@ static int step_submit(char **word)
 	};
 
 	return result(ioctl(file->fd, INA_IOC_SUBMIT, &submit));
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+/* alarm MS: from now on a signal comes that often, and restarts nothing. */
+static int step_alarm(char **word)
+{
+	suseconds_t us = (suseconds_t)number(word[1]) * 1000;
+	const struct itimerval often = { { 0, us }, { 0, us } };
+
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm }, NULL);
+	return result(setitimer(ITIMER_REAL, &often, NULL));
+}
+
+/* Rounds of a file that has submitted none, one after the other. */
+static void *submit_rounds(void *length)
+{
+	struct ina_submit submit = { .length = *(const uint32_t *)length };
+	struct ina_wait wait = { .timeout_ms = -1 };
+
+	while (!__atomic_load_n(&refused, __ATOMIC_RELAXED) &&
+	       !ioctl(file->fd, INA_IOC_SUBMIT, &submit) &&
+	       !ioctl(file->fd, INA_IOC_WAIT, &wait) &&
+	       !ioctl(file->fd, INA_IOC_RELEASE, &submit.round))
+		wait.round = ++submit.round;
+	return NULL;
+}
+
+/* submit-beside LENGTH TIMES: a wrong round, while a thread that no signal reaches submits. */
+static int step_submit_beside(char **word)
+{
+	struct ina_submit wrong = { .round = UINT64_MAX, .length = 1 };
+	uint32_t length = (uint32_t)number(word[1]);
+	uint64_t times = number(word[2]);
+	pthread_t other;
+	sigset_t alarm;
+	int ret;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+	ret = pthread_create(&other, NULL, submit_rounds, &length);
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+	if (ret)
+		return ret;
+	do {
+		ret = result(ioctl(file->fd, INA_IOC_SUBMIT, &wrong));
+	} while (ret == ESTALE && --times);
+	__atomic_store_n(&refused, true, __ATOMIC_RELAXED);
+	pthread_join(other, NULL);
+	return ret;
 }
 
 static int step_wait(char **word)
@@ -501,12 +560,14 @@ static const struct step {
 	{ "open", step_open },			/* [ro] */
 	{ "use", step_use },			/* FILE */
 	{ "close", step_close },
-	{ "attach", step_attach },		/* JOB [FLAGS] */
+	{ "attach", step_attach },		/* JOB [FLAGS [RANK]] */
 	{ "attach-read-only", step_attach_read_only },	/* JOB */
 	{ "index", step_index },		/* N */
 	{ "submit", step_submit },		/* ROUND LENGTH [FLAGS] */
+	{ "submit-beside", step_submit_beside },	/* LENGTH TIMES */
 	{ "wait", step_wait },			/* ROUND|open MS [FLAGS] */
 	{ "release", step_release },		/* ROUND */
+	{ "alarm", step_alarm },		/* MS */
 	{ "ioctl", step_ioctl },		/* NUMBER */
 	{ "bad-pointer", step_bad_pointer },	/* attach|submit|wait|release */
 	{ "poll", step_poll },			/* [in] [out] [hup] [err] */

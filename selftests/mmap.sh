@@ -5,7 +5,8 @@
 # needs nobody else:
 #
 #   n: job 7 (1 worker), job 8 (2 workers), job 9 (no tree), job 10 (2 workers,
-#      a deadline of 200 ms)
+#      a deadline of 200 ms), job 12 (2 workers, goes on without one that is late),
+#      job 13 (1 worker, much to submit)
 # shellcheck disable=SC2317 # ok calls the functions
 # All of it happens in a network namespace of the test's own: n.
 [[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
@@ -18,13 +19,14 @@ ip link set lo up
 inaconf job add 9 capacity 5000
 
 # node JOB WORKERS: a job whose node has seen no round.
-declare -A settings=([7]="depth 2" [8]="depth 2 deadline 600000" [10]="deadline 200")
+declare -A settings=([7]="depth 2" [8]="depth 2 deadline 600000" [10]="deadline 200"
+	[12]="depth 2 deadline 1000 on-loss degrade" [13]="depth 2")
 node()
 {
 	# There may be none.
 	inaconf job del "$1" 2>/dev/null
 	# shellcheck disable=SC2086 # words
-	inaconf job add "$1" capacity 5000 ${settings[$1]} &&
+	inaconf job add "$1" capacity $(($1 == 13 ? 500000 : 5000)) ${settings[$1]} &&
 		inaconf tree set job "$1" workers "$2"
 }
 
@@ -79,6 +81,9 @@ ok "one worker too many is refused" devtest "attach 7" "use 1" "attach 7 = EBUSY
 ok "a refused file can attach once there is room" \
 	devtest "attach 7" "use 1" "attach 7 = EBUSY" "use 0" "close" "use 1" "attach 7"
 ok "two workers have two numbers" devtest "attach 8" "index 0" "use 1" "attach 8" "index 1"
+ok "two workers with one rank are refused, not two with two" devtest "attach 8 0 5" "use 1" \
+	"attach 8 0 5 = EEXIST" "attach 8 0 4095"
+ok "a rank above the last is refused" devtest "attach 8 0 4096 = ERANGE" "attach 8 0 0"
 ok "an attach whose answer cannot be written takes no place" \
 	devtest "open" "attach-read-only 7 = EFAULT" "attach 7"
 ok "nobody is attached after all files are closed" shows 7 attached 0
@@ -207,6 +212,18 @@ ok "a round nobody completes fails by the deadline" fresh 10 2 "mmap ctl all r" 
 	"use 1" "attach 10" "use 0" "wait open 5000" "submit 0 10" "wait 0 20000" \
 	"round 0 3 110 1"
 
+# A worker that does not release holds the whole window up.
+ok "who was left out while it read cannot rely on it" fresh 12 2 "use 1" "attach 12" \
+	"mmap ctl all r" "wait open 5000" "submit 0 10" "submit 1 10" "use 0" "submit 0 10" \
+	"submit 1 10" "wait 1 5000" "release 1" "poll-until 30000 out" "use 1" "round 0 3 104 13" \
+	"release 0 = ESTALE"
+
+# Signals.
+ok "a signal ends a wait" fresh 8 2 "use 1" "attach 8" "wait open 5000" "submit 0 10" \
+	"alarm 20" "wait 0 -1 = EINTR"
+ok "a signal ends the wait for another submit of the file" fresh 13 1 "wait open 5000" \
+	"alarm 1" "submit-beside 500000 100000 = EINTR"
+
 # The job goes.
 del="run inaconf job del"
 inaconf job add 11 capacity 5000
@@ -214,7 +231,7 @@ inaconf tree set job 11 workers 1
 ok "after the job is deleted requests fail and the mappings stay readable" devtest "attach 11" \
 	"${map_all[@]}" "wait open 5000" "fill 0 5000 9" "submit 0 5000" "wait 0 5000" "$del 11" \
 	"poll hup err" "submit 1 10 = ENODEV" "wait 0 0 = ENODEV" "wait open 0 = ENODEV" \
-	"ctl state 2" "result 0 5000 9" "touch contrib all-4 1" "attach 11 = EISCONN"
+	"release 0" "ctl state 2" "result 0 5000 9" "touch contrib all-4 1" "attach 11 = EISCONN"
 inaconf job add 11 capacity 5000
 inaconf tree set job 11 workers 1
 ok "areas not touched before the job was deleted can still be mapped" devtest "attach 11" \

@@ -23,9 +23,16 @@ on w1 inaconf tree set job 7 parent 10.0.0.1
 
 spawn w0 w0.log ina-perf --job 7 --rank 0 --rounds 20 --elements "$elements"
 p0=$!
-spawn w1 w1.log ina-perf --job 7 --rank 1 --rounds 20 --elements "$elements"
+spawn w1 w1.log ina-perf --json --job 7 --rank 1 --rounds 20 --elements "$elements"
 p1=$!
 ok "two workers sum 20 rounds of $elements elements" finish "$p0" "$p1"
+n=${elements%k}000
+ok "ina-perf tells the same in JSON, with percentiles" jq -e "
+	.job == 7 and .rank == 1 and .workers == 2 and .dtype == \"int32\" and .elements == $n and
+	.completed == 20 and .failed == 0 and .error == \"\" and .exit == 0 and
+	.verified_elements == 20 * $n and .wrong_elements == 0 and
+	(.latency_us | 0 < .p50 and .p50 <= .p90 and .p90 <= .p99 and .p99 <= .max) and
+	.latency_us.max < 1e6 * .seconds" "$_dir/w1.log"
 ok "no round failed" test "$(counter root 7 rounds_failed)" = 0
 ns_del w0
 ns_del w1

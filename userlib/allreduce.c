@@ -199,7 +199,7 @@ static int ina_call_failed(struct ina_call *c)
 	struct ina_session *s = c->s;
 
 	s->spent |= c->sent > 0;
-	s->owing = c->sent < c->total;
+	s->owing = c->sent && c->sent < c->total;
 	if (c->total <= s->att.capacity)
 		return ina_error_set(s, c->error, "%s", c->text);
 	return ina_error_set(s, c->error, "%zu of %zu elements summed: %.200s", c->summed,
@@ -254,20 +254,23 @@ int ina_allreduce(struct ina_session *s, const void *in, void *out, size_t count
 	return 0;
 }
 
-/* Wait for what a call that timed out left in flight. */
+/* Wait for what a call that timed out left in flight, and give it back unread. */
 static int ina_resume_drain(const struct ina_call *c)
 {
 	struct ina_session *s = c->s;
 	struct ina_status st;
 
 	while (s->released < s->cursor) {
-		int err = ina_wait(s, s->released, ina_call_left_ms(c));
+		uint64_t round = s->released;
+		int err = ina_wait(s, round, ina_call_left_ms(c));
 
-		if (err && !ina_status(s, s->released, &st) && st.error == -EINPROGRESS &&
-		    err != -EINTR)
+		if (err == -EINTR)
+			continue;
+		if (err && !ina_status(s, round, &st) && st.error == -EINPROGRESS)
 			return err;
-		if (err != -EINTR)
-			s->released++;
+		ina_release(s, round);
+		/* Also if the kernel knows nothing of it any more. */
+		s->released = round + 1;
 	}
 	return 0;
 }

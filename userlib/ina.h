@@ -247,8 +247,8 @@ const void *ina_result(struct ina_session *session, uint64_t round);
  * At most ina_info.depth rounds are unreleased at a time.
  *
  * Return: 0, -EBUSY if it or one before it has not ended, -EINVAL if it was not
- * submitted, -ENODEV if the node was deleted, -ESTALE if the others went on without
- * this worker while it read: what it has read does not count.
+ * submitted, -ESTALE if the others went on without this worker while it read: what
+ * it has read does not count.
  */
 int ina_release(struct ina_session *session, uint64_t round);
 

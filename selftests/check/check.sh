@@ -11,7 +11,7 @@ set -euo pipefail
 vm=$INA_TOP/selftests/vm
 check=$INA_TOP/selftests/check
 out=$INA_BUILD/check
-names=(checkpatch sparse w1 kerneldoc shellcheck cppcheck yaml model)
+names=(checkpatch sparse w1 kerneldoc shellcheck cppcheck man yaml tool install dkms model)
 
 # check_files DIR... -- NAME...: the files of these folders with these names.
 check_files()
@@ -88,7 +88,7 @@ check_shellcheck()
 {
 	local -a files
 	mapfile -t files < <(check_files selftests userlib netlink_tool Documentation -- '*.sh')
-	shellcheck -x -P SCRIPTDIR .ci/run "${files[@]}"
+	shellcheck -x -P SCRIPTDIR .ci/run netlink_tool/completion/inaconf "${files[@]}"
 }
 
 check_cppcheck()
@@ -100,6 +100,18 @@ check_cppcheck()
 		--error-exitcode=1 -I uapi -I userlib -I netlink_tool "${files[@]}"
 }
 
+# Whatever the formatter has to say is a finding; its exit status tells nothing.
+check_man()
+{
+	local f
+	local -a files
+	mapfile -t files < <(check_files userlib/man netlink_tool/man -- '*.[1-8]')
+	for f in "${files[@]}"; do
+		groff -ww -z -man -K utf8 -T utf8 "$f"
+	done
+	[[ ${files[*]} && ! -s $out/man.findings ]]
+}
+
 check_yaml()
 {
 	local f
@@ -107,6 +119,47 @@ check_yaml()
 	for f in uapi/linux/ina.h kmod/netlink_gen.c kmod/netlink_gen.h; do
 		diff -u "$f" "$out/yaml/$f" || return
 	done
+}
+
+check_tool()
+{
+	make -s -C netlink_tool O="$INA_BUILD/netlink_tool" check
+}
+
+# What is installed is enough to build the README's program and the example.
+check_install()
+{
+	local dir=$out/install kernel flags name
+	rm -rf "$dir"
+	kernel=$("$vm/kernel.sh" fast)
+	make -s "KDIR=$kernel/build" "DESTDIR=$dir" PREFIX=/usr install
+	mkdir "$dir/try"
+	sed -n '/^#include <ina.h>/,/^}/p' README.md >"$dir/try/readme.c"
+	cp userlib/examples/allreduce.c "$dir/try"
+	export PKG_CONFIG_SYSROOT_DIR=$dir PKG_CONFIG_LIBDIR=$dir/usr/lib/pkgconfig
+	flags=$(pkg-config --cflags --libs libina)
+	for name in readme allreduce; do
+		# shellcheck disable=SC2086 # words
+		cc -Wall -Wextra -Werror -o "$dir/try/$name" "$dir/try/$name.c" $flags
+		LD_LIBRARY_PATH=$dir/usr/lib ldd "$dir/try/$name" | grep "libina.so.0 => $dir"
+	done
+	"$dir/usr/sbin/inaconf" -V
+	modinfo "$(find "$dir/lib/modules" -name ina_agg.ko)"
+}
+
+# As on a machine with DKMS, in trees of our own.
+check_dkms()
+{
+	local dir=$out/dkms kernel version
+	kernel=$("$vm/kernel.sh" fast)
+	version=$(sed -n 's/^VERSION := //p' userlib/Makefile)
+	rm -rf "$dir"
+	mkdir -p "$dir/tree" "$dir/source"
+	"$vm/mirror.sh" "$dir/source/ina_agg-$version"
+	cp dkms.conf "$dir/source/ina_agg-$version"
+	dkms build "ina_agg/$version" -k "$(vm_release "$kernel")" --kernelsourcedir "$kernel/build" \
+		--dkmstree "$dir/tree" --sourcetree "$dir/source"
+	[[ $(find "$dir/tree" -name 'ina_agg.ko*') ]]
 }
 
 check_model()

@@ -19,7 +19,7 @@ packages_list()
 	amd64) echo qemu-system-x86 ;;
 	arm64) echo qemu-system-arm ;;
 	esac
-	[[ ${1:-} != check ]] || echo sparse shellcheck cppcheck spin
+	[[ ${1:-} != check ]] || echo sparse shellcheck cppcheck spin groff-base dkms
 	[[ ${1:-} != cross ]] || packages_cross
 	[[ ${1:-} != bench ]] ||
 		echo g++ clang llvm libbpf-dev openmpi-bin libopenmpi-dev libgloo-dev gnuplot-nox
