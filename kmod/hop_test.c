@@ -505,6 +505,29 @@ static void ask__sent_since(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_GROUP);
 }
 
+/* Silence is told once, and the next answer also if it is to something else. */
+static void ask__silent(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	u32 i, told = 0;
+	bool silent, back;
+
+	hop_test_sent(test, 3);
+	for (i = 0; i < 2 * INA_HOP_SILENT; i++) {
+		hop_test_later(t);
+		ina_hop_ask(&t->tx, hop_test_all, NULL, &silent, &t->credit);
+		told += silent;
+	}
+	KUNIT_EXPECT_EQ(test, told, 1);
+	ina_hop_reset(&t->tx, HOP_TEST_EPOCH);
+	hop_test_sent(test, HOP_TEST_GROUP);
+	for (i = 0; i < 2; i++) {
+		ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0, HOP_TEST_GROUP,
+				 NULL, 0, &back);
+		KUNIT_EXPECT_EQ(test, back, !i);
+	}
+}
+
 /* Overtaken, but all of it came before it was late: no check is needed. */
 static void asked__overtaking(struct kunit *test)
 {
@@ -701,6 +724,7 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(received__run),
 	KUNIT_CASE(ask__tail),
 	KUNIT_CASE(ask__sent_since),
+	KUNIT_CASE(ask__silent),
 	KUNIT_CASE(asked__overtaking),
 	KUNIT_CASE(answered__unused_numbers),
 	KUNIT_CASE(ask__not_needed),
