@@ -261,10 +261,12 @@ by rx_udp "by UDP socket over IPv4"
 [[ $INA_SIZE == small ]] || by rx_ip "by IP protocol 253 over IPv4" encap ip
 hooks add
 
+monitor root events
 job_add 7 capacity 3000
 two_levels 7
 ok "an overflow reaches every worker" sums 7 "$workers" 3000 "$rounds" --pattern overflow
 ok "the root counts the rounds that overflowed" at_least root 7 rounds_overflow "$rounds"
+ok "and says so" event events overflow 'job 7 round 0 saturated' '"job":7,"round":0'
 
 deadline=2000
 [[ ${INA_KIND:-} != debug ]] || deadline=6000
@@ -288,6 +290,10 @@ done
 started=()
 ok "no sum was wrong" test $wrong = 0
 ok "the worker is told of the deadline" grep -q 'after the deadline' "$_dir/lossy-1"
+for what in silent back; do
+	ok "the root tells that it is $what" event events peer-$what "child .*$(addr w0) .*answer" \
+		"\"job\":7,\"addr\":\"$(addr w0)\""
+done
 ok "no worker waited for long" \
 	never 'not ended within the given time' "$_dir"/lossy-?
 
