@@ -361,16 +361,17 @@ start 7 "w0 w1" --elements 3000 --rounds "$((rounds * 4))" --seed 5
 start 7 "w2 w3" --elements 2000 --rounds "$((rounds * 4))" --seed 6
 ok "the same job twice, in clusters apart" ended
 
-# The contributions of two are taken while the third sleeps.
+# The contributions of two, to this round and the next, are taken while the third sleeps.
 job_add 7 capacity 2560 deadline 60000
 flat 7 w0 w1 w2
-spawn w0 perf-fast ina-perf --job 7 --rank 0 --rounds 1
+spawn w0 perf-fast ina-perf --job 7 --rank 0 --rounds 2
 started+=($!)
-spawn w1 perf-slow ina-perf --job 7 --rank 1 --rounds 1 --delay 4000
+spawn w1 perf-slow ina-perf --job 7 --rank 1 --rounds 2 --delay 3000
 started+=($!)
-spawn w2 perf-third ina-perf --job 7 --rank 2 --rounds 1
+spawn w2 perf-third ina-perf --job 7 --rank 2 --rounds 2
 started+=($!)
-ok "the contributions of the fast workers are taken" wait_for 10 reached root 7 rx_data 20
+ok "the contributions of the fast workers to two rounds are taken" \
+	wait_for 10 reached root 7 rx_data 40
 ok "before the slow one has sent anything" test "$(counter w1 7 tx_data)" = 0
-ok "and the round ends when it has" ended
+ok "and the rounds end when it has" ended
 done_testing
