@@ -22,11 +22,11 @@ void ina_arrival_note(struct ina_arrivals *arrivals, u32 at, u64 round, u64 now)
 {
 	struct ina_arrival *arrival = &arrivals->window[at];
 
+	WRITE_ONCE(arrival->last, now);
 	if (READ_ONCE(arrival->round) != round || !READ_ONCE(arrival->first)) {
 		WRITE_ONCE(arrival->first, now);
 		WRITE_ONCE(arrival->round, round);
 	}
-	WRITE_ONCE(arrival->last, now);
 }
 
 /*
@@ -37,22 +37,20 @@ static bool ina_arrival_get(const struct ina_child *child, u32 at, u64 round,
 			    u64 absent, u64 *first, u64 *last)
 {
 	const struct ina_arrival *arrival = &child->arrivals.window[at];
+	bool came = READ_ONCE(arrival->round) == round &&
+		    READ_ONCE(arrival->first);
 
-	*first = READ_ONCE(arrival->first);
-	*last = READ_ONCE(arrival->last);
-	if (READ_ONCE(arrival->round) == round && *first)
-		return true;
-	*first = absent;
-	*last = absent;
-	return absent && child->workers;
+	*first = came ? READ_ONCE(arrival->first) : absent;
+	*last = came ? READ_ONCE(arrival->last) : absent;
+	return came || (absent && child->workers);
 }
 
 /**
  * ina_arrival_settle() - a round has ended: who was late
  * @node: the node; its lock is held
  * @round: which
- * @absent: it has failed: now, in nanoseconds, as nothing of a member came
- *	before; 0 if it is complete
+ * @absent: if it has failed, now: when nothing of some members had come yet;
+ *	0 if it is complete
  *
  * Of a round to which nobody contributed there is nothing to say.
  */
