@@ -28,11 +28,12 @@ struct ina_arrival {
  * struct ina_arrivals - a child's punctuality; all but @window under the
  *	node's lock
  * @window: round r is at r % depth
- * @round: the last round of which all children were in, plus 1; 0 before
+ * @round: the last round that ended, plus 1; 0 before
  * @first: its first contribution came that long after the first of any child
  * @last: its last contribution came that long after the first of any child
  * @late: sum over all rounds of how much later than the earliest child it was
  * @rounds: how many these are
+ * @lost: ina_hop.lost at the end of @round
  */
 struct ina_arrivals {
 	struct ina_arrival window[INA_DEPTH_MAX];
@@ -41,9 +42,10 @@ struct ina_arrivals {
 	u64 last;
 	u64 late;
 	u64 rounds;
+	u64 lost;
 };
 
 void ina_arrival_note(struct ina_arrivals *arrivals, u32 at, u64 round, u64 now);
-void ina_arrival_settle(struct ina_node *node, u64 round);
+void ina_arrival_settle(struct ina_node *node, u64 round, u64 absent);
 
 #endif /* _INA_ARRIVAL_H */

@@ -360,7 +360,8 @@ void ina_epoch_close(struct ina_node *node, const struct ina_blame *blame)
 	ina_event_send(node->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_EPOCH_CLOSED,
 			.job = node->job->config.id, .epoch = node->epoch,
-			.reason = blame->reason, .addr = blame->culprit },
+			.reason = blame->reason, .addr = blame->culprit,
+			.blame = blame },
 		       "job %u epoch %u closed: %s (%pI6c)",
 		       node->job->config.id, node->epoch,
 		       ina_event_reason(blame->reason), &blame->culprit);

@@ -43,6 +43,17 @@ static int ina_event_put_u32(struct sk_buff *skb, int attr, u32 value)
 	return value ? nla_put_u32(skb, attr, value) : 0;
 }
 
+/* Which worker at the address it is about, and how far it came. */
+static int ina_event_put_blame(struct sk_buff *skb,
+			       const struct ina_blame *blame)
+{
+	if (!blame || !blame->worker)
+		return 0;
+	return nla_put_u32(skb, INA_A_EVENT_WORKER, blame->worker - 1) ||
+	       (blame->last && nla_put_u32(skb, INA_A_EVENT_LAST_FRAGMENT,
+					   blame->last - 1));
+}
+
 static int ina_event_fill(struct sk_buff *skb, const struct ina_event *event,
 			  const char *text)
 {
@@ -57,6 +68,7 @@ static int ina_event_fill(struct sk_buff *skb, const struct ina_event *event,
 	       ina_event_put_u32(skb, INA_A_EVENT_EPOCH, event->epoch) ||
 	       ina_event_put_u32(skb, INA_A_EVENT_WORKERS, event->workers) ||
 	       ina_event_put_u32(skb, INA_A_EVENT_IFINDEX, event->ifindex) ||
+	       ina_event_put_blame(skb, event->blame) ||
 	       nla_put_string(skb, INA_A_EVENT_TEXT, text);
 }
 
@@ -117,6 +129,7 @@ void ina_event_round_failed(const struct ina_node *node, u64 round,
 		.has_round = true,
 		.round = round,
 		.reason = blame->reason,
+		.blame = blame,
 	};
 
 	if (blame->reason == INA_REASON_COUNT)

@@ -25,6 +25,7 @@ struct ina_peer;
  * @epoch: membership
  * @workers: how many
  * @ifindex: device
+ * @blame: whose worker and fragment are told, may be NULL
  */
 struct ina_event {
 	u32 type;
@@ -36,6 +37,7 @@ struct ina_event {
 	u32 epoch;
 	u32 workers;
 	u32 ifindex;
+	const struct ina_blame *blame;
 };
 
 extern struct genl_family ina_nl_family;

@@ -3,6 +3,8 @@
  * A round that cannot complete: who is told, and until when it is repeated. Any
  * node may find that a round cannot complete; the root decides and tells all.
  */
+#include <linux/ktime.h>
+
 #include "event.h"
 #include "fail.h"
 #include "late.h"
@@ -39,6 +41,7 @@ void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 	entry->failed = true;
 	entry->started = jiffies;
 	entry->blame = *blame;
+	ina_arrival_settle(node, entry->tag.round, ktime_get_ns());
 	trace_ina_round_end(node, entry->tag.round, blame->reason);
 	if (entry->length || entry->again ||
 	    ina_fail_awaited(node, entry->tag.round)) {

@@ -318,7 +318,7 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 	     (s32)(hop->next - first) >= (s32)hop->group &&
 	     !(hop->answered & BIT(group)) &&
 	     ina_hop_is_full(hop, first, count);
-	*back = ok && hop->asked >= INA_HOP_SILENT;
+	*back = ok && hop->silent;
 	if (ok && missing)
 		ina_hop_again(hop, first, count, missing);
 	if (ok) {
@@ -328,6 +328,7 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 		ina_hop_settle(hop, hop->una);
 		hop->active = jiffies;
 		hop->asked = 0;
+		hop->silent = false;
 		hop->ask = false;
 		ina_hop_hurry(hop, first);
 	}
@@ -394,7 +395,9 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 			hop->ask = true;
 			hop->ask_end = hop->end;
 			hop->active = jiffies;
-			*silent = ++hop->asked == INA_HOP_SILENT;
+			*silent = ++hop->asked == INA_HOP_SILENT &&
+				  !hop->silent;
+			hop->silent |= *silent;
 		}
 	}
 	spin_unlock_bh(&hop->lock);

@@ -48,6 +48,7 @@
  * @checked: groups that had their answer
  * @late_at: jiffies at which that is
  * @lost: numbers reported as missing, ever
+ * @silent: the peer was reported as silent, and has not answered since
  */
 struct ina_hop {
 	unsigned long *pending;
@@ -78,6 +79,7 @@ struct ina_hop {
 	u32 checked;
 	unsigned long late_at;
 	u64 lost;
+	bool silent;
 };
 
 /**

@@ -577,6 +577,30 @@ static void ask__silent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, back);
 }
 
+/* The next answer is told, though it is to what was sent in another epoch. */
+static void ask__silent_before(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	bool silent, back;
+	int i;
+
+	hop_test_sent(test, 1);
+	for (i = 0; i < INA_HOP_SILENT; i++) {
+		hop_test_later(t);
+		ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
+	}
+	KUNIT_EXPECT_TRUE(test, silent);
+	ina_hop_reset(&t->tx, HOP_TEST_EPOCH);
+	hop_test_sent(test, 2 * HOP_TEST_GROUP);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH,
+							 i * HOP_TEST_GROUP,
+							 HOP_TEST_GROUP, NULL,
+							 0, &back));
+		KUNIT_EXPECT_EQ(test, back, !i);
+	}
+}
+
 static void numbers__wrap(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
@@ -705,6 +729,7 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(answered__unused_numbers),
 	KUNIT_CASE(ask__not_needed),
 	KUNIT_CASE(ask__silent),
+	KUNIT_CASE(ask__silent_before),
 	KUNIT_CASE(numbers__wrap),
 	KUNIT_CASE(random__all_arrive),
 	{}

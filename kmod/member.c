@@ -138,7 +138,7 @@ static void ina_member_degraded(struct ina_node *node,
 			.job = node->job->config.id,
 			.addr = blame->culprit, .workers = node->subtree,
 			.has_round = true, .round = node->base,
-			.reason = blame->reason },
+			.reason = blame->reason, .blame = blame },
 		       "job %u round %llu goes on without %pI6c%s: %u workers here and below",
 		       node->job->config.id, node->base, &blame->culprit,
 		       worker, node->subtree);

@@ -264,7 +264,7 @@ static void ina_round_complete(struct ina_node *node, const struct ina_tag *tag)
 		goto unlock;
 	entry->complete = true;
 	entry->started = jiffies;
-	ina_arrival_settle(node, tag->round);
+	ina_arrival_settle(node, tag->round, 0);
 	trace_ina_round_end(node, tag->round, 0);
 	flags = ina_round_flags(entry);
 	ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_DONE);

@@ -12,10 +12,14 @@
 
 #include "node.h"
 
-/* A round is complete at a node: when the contributions of a child came. */
+/*
+ * A round has ended at a node: when the contributions of a child came, and how
+ * many of its packets were found missing since the round before ended.
+ */
 TRACE_EVENT(ina_child_round,
-	TP_PROTO(const struct ina_node *node, u16 index, u64 round, u64 late),
-	TP_ARGS(node, index, round, late),
+	TP_PROTO(const struct ina_node *node, u16 index, u64 round, u64 late,
+		 u64 lost),
+	TP_ARGS(node, index, round, late, lost),
 	TP_STRUCT__entry(
 		__field(u32, job)
 		__field(u16, index)
@@ -34,7 +38,7 @@ TRACE_EVENT(ina_child_round,
 		__entry->first = node->children[index].arrivals.first;
 		__entry->last = node->children[index].arrivals.last;
 		__entry->late = late;
-		__entry->lost = node->children[index].peer.hop.lost;
+		__entry->lost = lost;
 	),
 	TP_printk("job=%u index=%u child=%pI6c round=%llu first_ns=%llu last_ns=%llu late_ns=%llu lost=%llu",
 		  __entry->job, __entry->index, __entry->addr, __entry->round,

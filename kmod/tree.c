@@ -82,6 +82,7 @@ static void ina_tree_take_over(const struct ina_node *node,
 	child->refused = old->refused;
 	child->arrivals = old->arrivals;
 	child->peer.hop.lost = old->peer.hop.lost;
+	child->peer.hop.silent = old->peer.hop.silent;
 }
 
 static void ina_tree_set_parent(struct ina_node *node,
@@ -92,6 +93,7 @@ static void ina_tree_set_parent(struct ina_node *node,
 		return;
 	node->parent.addr = *parent;
 	dst_cache_reset(&node->parent.dst);
+	node->parent.hop.silent = false;
 	node->index = INA_INDEX_NONE;
 	node->refused = 0;
 	ina_event_send(node->net, &(struct ina_event){

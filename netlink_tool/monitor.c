@@ -29,6 +29,8 @@ static const struct field event_fields[] = {
 	{ INA_A_EVENT_TYPE, FIELD_WORD, "event", " ", &event_words },
 	{ INA_A_EVENT_JOB, FIELD_UINT, "job", " job ", NULL },
 	{ INA_A_EVENT_ADDR, FIELD_ADDR, "addr", " addr ", NULL },
+	{ INA_A_EVENT_WORKER, FIELD_UINT, "worker", " worker ", NULL },
+	{ INA_A_EVENT_LAST_FRAGMENT, FIELD_UINT, "last_fragment", " last-fragment ", NULL },
 	{ INA_A_EVENT_ROUND, FIELD_UINT, "round", " round ", NULL },
 	{ INA_A_EVENT_REASON, FIELD_WORD, "reason", " reason ", &reason_words },
 	{ INA_A_EVENT_EPOCH, FIELD_UINT, "epoch", " epoch ", NULL },

@@ -306,10 +306,12 @@ by rx_udp "by UDP socket over IPv4"
 [[ $INA_SIZE == small ]] || by rx_ip "by IP protocol 253 over IPv4" encap ip
 hooks add
 
+monitor root events
 job_add 7 capacity 3000
 two_levels 7
 ok "an overflow reaches every worker" sums 7 "$workers" 3000 "$rounds" --pattern overflow
 ok "the root counts the rounds that overflowed" at_least root 7 rounds_overflow "$rounds"
+ok "and says so" event events overflow 'job 7 round 0 saturated' '"job":7,"round":0'
 
 deadline=2000
 [[ ${INA_KIND:-} != debug ]] || deadline=6000
@@ -327,6 +329,10 @@ ok "rounds complete again over the living link" wait_for 20 reached w0 7 rounds_
 ok "no sum was wrong" halt INT "${started[@]}"
 started=()
 ok "the worker is told of the deadline" grep -q 'after the deadline' "$_dir/lossy-1"
+for what in silent back; do
+	ok "the root tells that it is $what" event events peer-$what "child .*$(addr w0) .*answer" \
+		"\"job\":7,\"addr\":\"$(addr w0)\""
+done
 ok "no worker waited for long" \
 	never 'not ended within the given time' "$_dir"/lossy-?
 
@@ -406,16 +412,17 @@ start 7 "w0 w1" --elements 3000 --rounds "$((rounds * 4))" --seed 5
 start 7 "w2 w3" --elements 2000 --rounds "$((rounds * 4))" --seed 6
 ok "the same job twice, in clusters apart" ended
 
-# The contributions of two are taken while the third sleeps.
+# The contributions of two, to this round and the next, are taken while the third sleeps.
 job_add 7 capacity 2560 deadline 60000
 flat 7 w0 w1 w2
-spawn w0 perf-fast ina-perf --job 7 --rank 0 --rounds 1
+spawn w0 perf-fast ina-perf --job 7 --rank 0 --rounds 2
 started+=($!)
-spawn w1 perf-slow ina-perf --job 7 --rank 1 --rounds 1 --delay 4000
+spawn w1 perf-slow ina-perf --job 7 --rank 1 --rounds 2 --delay 3000
 started+=($!)
-spawn w2 perf-third ina-perf --job 7 --rank 2 --rounds 1
+spawn w2 perf-third ina-perf --job 7 --rank 2 --rounds 2
 started+=($!)
-ok "the contributions of the fast workers are taken" wait_for 10 reached root 7 rx_data 20
+ok "the contributions of the fast workers to two rounds are taken" \
+	wait_for 10 reached root 7 rx_data 40
 ok "before the slow one has sent anything" test "$(counter w1 7 tx_data)" = 0
-ok "and the round ends when it has" ended
+ok "and the rounds end when it has" ended
 done_testing

@@ -171,6 +171,7 @@ for n in "${!addr[@]}"; do
 	on "$n" inaconf dev add eth0
 done
 monitor root events
+monitor w2 links
 
 # A deadline that nobody waits for.
 job 6 deadline 120000
@@ -185,6 +186,10 @@ ok "all are told of a worker that was killed, and of its last fragment" all_told
 kill -CONT "${running[2]}"
 ok "also one that was in no round" told 2 'left.*10\.0\.0\.11 worker 0'
 ok "at once" test $((SECONDS - start)) -lt 30
+for what in epoch-closed round-failed; do
+	ok "the event $what names it" event events $what 'worker left \(.*10\.0\.0\.11' \
+		'"job":6,"addr":"10\.0\.0\.11","worker":0,"last_fragment":[0-9]+,'
+done
 job_del 6
 
 job 7 deadline "${deadline}000"
@@ -196,6 +201,9 @@ ok "all are told of a host that fell silent, though its aggregator is between" a
 ok "within the deadline" in_time 0 0 1 3 4
 ok "it is told itself that its parent is out of reach" told 2 '10\.0\.0\.3'
 on sw ip link set p-w2 up
+for what in down up; do
+	ok "its link went $what" event links link-$what 'device eth0 has' '"ifindex":[0-9]+,"text"'
+done
 
 # The debug kernel need not see every way to be late.
 if [[ $INA_SIZE == full ]]; then
@@ -287,8 +295,9 @@ ok "five workers are in" members 8 5
 ok "one is killed that has seen no wrong sum" stop KILL 1
 ok "it goes on without a worker that was killed" goes_on 8
 ok "four workers are in" members 8 4
-ok "the event names it" wait_for 5 grep -q 'goes on without .*10\.0\.0\.11 worker 0: 4 workers' \
-	"$_dir/events"
+ok "the event names it" event events degraded \
+	'goes on without .*10\.0\.0\.11 worker 0: 4 workers' \
+	'"job":8,"addr":"10\.0\.0\.11","worker":0,("last_fragment":[0-9]+,)?"round"'
 run 8 1 "${patient[@]}"
 ok "a worker that was started again is in again" wait_for "$deadline" members 8 5
 ok "rounds go on with it" goes_on 8

@@ -166,11 +166,22 @@ spawn()
 	_pids+=($!)
 }
 
-# monitor NAME LOG: events of a namespace go there from when this returns.
+# monitor NAME LOG: events of a namespace go there, and as JSON to LOG.json, from when this
+# returns.
 monitor()
 {
 	spawn "$1" "$2" inaconf monitor
-	wait_for 10 _listens "$1" "$2"
+	spawn "$1" "$2.json" inaconf -j monitor
+	wait_for 10 _listens "$1" "$2" && wait_for 10 _listens "$1" "$2.json"
+}
+
+# event LOG EVENT WORDS JSON: it was told in both forms; patterns of what follows its name.
+event()
+{
+	wait_for 10 grep -Eq "^[^ ]+ $2 .*$3" "$_dir/$1" &&
+		wait_for 10 grep -Eq "\"event\":\"$2\",$4" "$_dir/$1.json" && return
+	grep -e "^[^ ]* $2 " -e "\"$2\"" "$_dir/$1" "$_dir/$1.json"
+	return 1
 }
 
 _listens()

@@ -125,18 +125,23 @@ overtakes()
 # matrix LEVELS
 matrix()
 {
-	local order loss twice wrong text
+	local order loss twice wrong text before
 	for order in off on; do
 		reorder $order
 		text=
 		[[ $order == off ]] || text=", reordered"
 		netfault set "$_bpf/order" type RESULT order 1
 		for loss in 0 100 1000 10000 50000 200000; do
+			before=$all_lost
+			# Some packets of each four cells are lost.
+			rounds=$((loss == 100 ? 100 : 20))
 			for twice in 0 10000; do
 				for wrong in 0 1000; do
 					cell "$1" $loss $twice $wrong "$text"
 				done
 			done
+			((loss == 0)) || ok "levels $1, loss $loss of a million$text: packets were lost" \
+				test "$all_lost" -gt "$before"
 		done
 	done
 	ok "levels $1: packets did overtake" overtakes 20

@@ -8,6 +8,7 @@
  *   netfault set /bpf/p-w1 type RESULT frag 0 nth 1
  *   netfault count lost /bpf/p-w1
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/ina_wire.h>
 #include <stddef.h>
@@ -29,6 +30,7 @@ static const char fault_help[] =
 	"  seed N                    of the decisions; the next PIN has N + 1\n"
 	"  loss, duplicate, corrupt  packets of a million\n"
 	"  type NAME                 only packets of this type, as JOIN or GROUP_OK\n"
+	"  from ADDRESS              only packets from this IPv4 address\n"
 	"  end GROUP                 only the last number of a group of this size\n"
 	"  frag N                    only this fragment\n"
 	"  nth N                     lose the Nth of them and no other\n"
@@ -38,7 +40,8 @@ static const char * const fault_types[INA_TYPE_MAX] = {
 	[INA_TYPE_JOIN] = "JOIN", [INA_TYPE_WELCOME] = "WELCOME", [INA_TYPE_EPOCH] = "EPOCH",
 	[INA_TYPE_ACK] = "ACK", [INA_TYPE_DATA] = "DATA", [INA_TYPE_RESULT] = "RESULT",
 	[INA_TYPE_FAIL] = "FAIL", [INA_TYPE_DONE] = "DONE", [INA_TYPE_GROUP_OK] = "GROUP_OK",
-	[INA_TYPE_GROUP_NACK] = "GROUP_NACK",
+	[INA_TYPE_GROUP_NACK] = "GROUP_NACK", [INA_TYPE_LATE] = "LATE",
+	[INA_TYPE_EXCLUDE] = "EXCLUDE",
 };
 
 static const struct fault_counter {
@@ -163,9 +166,23 @@ static unsigned int fault_type(const char *name)
 	unsigned int i;
 
 	for (i = 1; i < INA_TYPE_MAX; i++)
-		if (!strcmp(fault_types[i], name))
+		if (fault_types[i] && !strcmp(fault_types[i], name))
 			return i;
-	fault_usage(name);
+	fprintf(stderr, "netfault: unknown type %s; known:", name);
+	for (i = 1; i < INA_TYPE_MAX; i++)
+		if (fault_types[i])
+			fprintf(stderr, " %s", fault_types[i]);
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+static __u64 fault_addr(const char *text)
+{
+	struct in_addr addr;
+
+	if (inet_pton(AF_INET, text, &addr) != 1)
+		fault_usage(text);
+	return ntohl(addr.s_addr);
 }
 
 static void fault_word(struct fault_state *state, const char *word, const char *text)
@@ -175,6 +192,8 @@ static void fault_word(struct fault_state *state, const char *word, const char *
 
 	if (!strcmp(word, "type"))
 		state->type = fault_type(text);
+	else if (!strcmp(word, "from"))
+		state->from = fault_addr(text);
 	else if (*end || end == text)
 		fault_usage(text);
 	else if (!strcmp(word, "seed"))

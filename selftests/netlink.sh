@@ -473,7 +473,7 @@ ok "the events say what happened, here and in order" \
 	event type=9 job=31 workers=1 text=job 31 worker 0 attached: 1 of 1
 	event type=11 job=31 round=0 epoch=E workers=1 text=job 31 epoch E opened: 1 workers, from round 0
 	event type=10 job=31 text=job 31 worker 0 left: 0 of 1
-	event type=12 job=31 reason=4 epoch=E text=job 31 epoch E closed: worker left (::)
+	event type=12 job=31 reason=4 epoch=E worker=0 text=job 31 epoch E closed: worker left (::)
 	event type=1 job=31 text=job 31 deleted
 END
 

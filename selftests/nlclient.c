@@ -124,6 +124,8 @@ static const struct attr event_attrs[] = {
 	{ "epoch", INA_A_EVENT_EPOCH, KIND_U32 },
 	{ "workers", INA_A_EVENT_WORKERS, KIND_U32 },
 	{ "ifindex", INA_A_EVENT_IFINDEX, KIND_U32 },
+	{ "worker", INA_A_EVENT_WORKER, KIND_U32 },
+	{ "last-fragment", INA_A_EVENT_LAST_FRAGMENT, KIND_U32 },
 	{ "text", INA_A_EVENT_TEXT, KIND_STRING },
 };
 

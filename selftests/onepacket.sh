@@ -17,10 +17,26 @@ elements=2500 # 40 fragments of 64: two groups and a half
 numbered=0
 limit=$(_patience 8)
 deadline=$(_patience 30)
+short=$(_patience 2)
 
 conf()
 {
 	inaconf -n "$(ns "$1")" "${@:2}"
+}
+
+# job ID OPTION...: on all nodes, with its tree; those that follow are of this job
+job()
+{
+	local n
+	job=$1
+	for n in "${nodes[@]}"; do
+		conf "$n" job add "$@" capacity $elements fragment 64 group 16
+	done
+	conf root tree set job "$job" child "${addr[a0]}" child "${addr[w3]}"
+	conf a0 tree set job "$job" parent "${addr[root]}" child "${addr[w1]}" child "${addr[w2]}"
+	conf w1 tree set job "$job" parent "${addr[a0]}"
+	conf w2 tree set job "$job" parent "${addr[a0]}"
+	conf w3 tree set job "$job" parent "${addr[root]}"
 }
 
 # start NODE OPTION...: its worker
@@ -28,7 +44,7 @@ start()
 {
 	local n=$1
 	shift
-	spawn "$n" "perf-$n" ina-perf --job 7 --timeout $((deadline * 2000)) \
+	spawn "$n" "perf-$n" ina-perf --job "$job" --timeout $((deadline * 2000)) \
 		--rank $((${n#w} - 1)) "$@"
 	started+=($!)
 }
@@ -45,6 +61,23 @@ all_told()
 	finish "${started[@]}" && return 1
 	grep -q 'failed: .*elements' "$_dir/perf-w1" && grep -q 'failed: .*elements' "$_dir/perf-w2" &&
 		grep -q 'failed: .*elements\|a worker left' "$_dir/perf-w3"
+}
+
+# w1 sleeps: what becomes of the others.
+others()
+{
+	local rc=0
+	finish "${started[@]:1}" || rc=1
+	kill "${started[0]}"
+	# It was killed.
+	wait "${started[0]}" || true
+	return "$rc"
+}
+
+all_named()
+{
+	! others && grep -q "${addr[w1]} worker 0" "$_dir/perf-w2" &&
+		grep -q "${addr[w1]} worker 0" "$_dir/perf-w3"
 }
 
 # ends HITS EXPECTATION PIN...: in time, and so many packets were lost there; 2 if
@@ -71,8 +104,9 @@ attempt()
 		faults loss 0
 		for rule; do
 			read -ra words <<<"$rule"
+			[[ ${words[1]} == - ]] || words+=(from "${addr[${words[1]}]}")
 			pins+=("$(pin "${words[0]}")")
-			netfault set "$(pin "${words[0]}")" "${words[@]:1}"
+			netfault set "$(pin "${words[0]}")" "${words[@]:2}" || return
 		done
 		started=()
 		for n in "${workers[@]}"; do
@@ -86,7 +120,8 @@ attempt()
 	return 1
 }
 
-# case_of TEXT HITS EXPECTATION RULE...: a rule is a node and words of netfault.
+# case_of TEXT HITS EXPECTATION RULE...: a rule is a node, the one that sends to it or -,
+# and words of netfault.
 # A small pass has every fourth case.
 case_of()
 {
@@ -99,8 +134,8 @@ case_of()
 		cat "$_dir"/perf-*
 		faults_show
 		for n in "${nodes[@]}"; do
-			conf "$n" tree show job 7
-			conf "$n" stats show job 7 | sed "s/^/$n/"
+			conf "$n" tree show job "$job"
+			conf "$n" stats show job "$job" | sed "s/^/$n/"
 		done
 	} | sed 's/^/# /'
 }
@@ -116,64 +151,74 @@ switch_add 1500
 for n in "${nodes[@]}"; do
 	host_add "$n" "${addr[$n]}/24"
 	conf "$n" dev add eth0
-	conf "$n" job add 7 capacity $elements fragment 64 group 16 deadline $((deadline * 1000))
 done
 ok "ports take faults" faults_init "${nodes[@]}" || done_testing
-conf root tree set job 7 child "${addr[a0]}" child "${addr[w3]}"
-conf a0 tree set job 7 parent "${addr[root]}" child "${addr[w1]}" child "${addr[w2]}"
-conf w1 tree set job 7 parent "${addr[a0]}"
-conf w2 tree set job 7 parent "${addr[a0]}"
-conf w3 tree set job 7 parent "${addr[root]}"
+job 7 deadline $((deadline * 1000))
 
 # Elements, on the hops below and above the aggregator.
 declare -A options=()
-for hop in "DATA a0 a leaf" "DATA root an aggregator" "RESULT w1 a leaf" "RESULT a0 an aggregator"; do
-	read -r type node who <<<"$hop"
-	who="$([[ $type == DATA ]] && echo from || echo to) $who"
+for hop in "DATA a0 w1 from a leaf" "DATA root a0 from an aggregator" "RESULT w1 a0 to a leaf" \
+	"RESULT a0 root to an aggregator"; do
+	read -r type node from who <<<"$hop"
 	every="--rounds 3"
-	lost "the first $type $who" "$node type $type frag 0 nth 1"
-	lost "a $type in the middle $who" "$node type $type frag 20 nth 1"
-	lost "the end of a group of $type $who" "$node type $type end 16 nth 1"
+	lost "the first $type $who" "$node $from type $type frag 0 nth 1"
+	lost "a $type in the middle $who" "$node $from type $type frag 20 nth 1"
+	lost "the end of a group of $type $who" "$node $from type $type end 16 nth 1"
 	every="--rounds 1"
-	lost "the last $type of all $who" "$node type $type frag 39 nth 1"
+	lost "the last $type of all $who" "$node $from type $type frag 39 nth 1"
 done
 
 # Recovery itself. A sender that has to wait for others asks.
 every="--rounds 3"
 options[w3]="--rounds 3 --delay 300"
-lost "a DONE from a leaf" "a0 type DONE nth 1"
-lost "a DONE from an aggregator" "root type DONE nth 1"
+lost "a DONE from a leaf" "a0 w1 type DONE nth 1"
+lost "a DONE from an aggregator" "root a0 type DONE nth 1"
 unset 'options[w3]'
 every="--rounds 1"
-lost "the last result, and a DONE to a leaf" "a0 type RESULT frag 39 nth 1" "w1 type DONE nth 1"
+lost "the last result, and a DONE to a leaf" "a0 root type RESULT frag 39 nth 1" "w1 a0 type DONE nth 1"
+lost "the last result to leaves, and a DONE to their aggregator" "w1 a0 type RESULT frag 39 nth 1" \
+	"w2 a0 type RESULT frag 39 nth 1" "a0 root type DONE nth 1"
 every="--rounds 3"
-lost "a result, and the GROUP_NACK of a leaf" "w1 type RESULT frag 5 nth 1" "a0 type GROUP_NACK nth 1"
-lost "a result, and the GROUP_NACK of an aggregator" "a0 type RESULT frag 5 nth 1" \
-	"root type GROUP_NACK nth 1"
-case_of "lost: a contribution, and the GROUP_NACK to a leaf" 2 all_right \
-	"a0 type DATA frag 5 nth 1" "w1 type GROUP_NACK nth 1" "w2 type GROUP_NACK nth 1"
-lost "a GROUP_OK from a leaf" "a0 type GROUP_OK nth 1"
-lost "a GROUP_OK to a leaf" "w1 type GROUP_OK nth 1"
-lost "a GROUP_OK to an aggregator" "a0 type GROUP_OK nth 2"
+lost "a result, and the GROUP_NACK of a leaf" "w1 a0 type RESULT frag 5 nth 1" \
+	"a0 w1 type GROUP_NACK nth 1"
+lost "a result, and the GROUP_NACK of an aggregator" "a0 root type RESULT frag 5 nth 1" \
+	"root a0 type GROUP_NACK nth 1"
+lost "a contribution, and the GROUP_NACK to a leaf" "a0 w1 type DATA frag 5 nth 1" \
+	"w1 a0 type GROUP_NACK nth 1"
+lost "a contribution, and the GROUP_NACK to an aggregator" "root a0 type DATA frag 5 nth 1" \
+	"a0 root type GROUP_NACK nth 1"
+for hop in "a0 w1 from a leaf" "root a0 from an aggregator" "w1 a0 to a leaf" "a0 root to an aggregator"; do
+	read -r node from who <<<"$hop"
+	lost "a GROUP_OK $who" "$node $from type GROUP_OK nth 1"
+done
 
 # Membership and window.
-for hop in "a0 a leaf" "root an aggregator"; do
-	read -r node who <<<"$hop"
-	lost "the JOIN of $who" "$node type JOIN nth 1"
-	lost "the first ACK of $who" "$node type ACK nth 1"
-	lost "a later ACK of $who" "$node type ACK nth 4"
+for hop in "a0 w1 a leaf" "root a0 an aggregator"; do
+	read -r node from who <<<"$hop"
+	lost "the JOIN of $who" "$node $from type JOIN nth 1"
+	lost "the first ACK of $who" "$node $from type ACK nth 1"
+	lost "a later ACK of $who" "$node $from type ACK nth 3"
 done
 for hop in "w1 a leaf" "a0 an aggregator"; do
 	read -r node who <<<"$hop"
-	lost "the WELCOME of $who" "$node type WELCOME nth 1"
-	lost "the first EPOCH to $who" "$node type EPOCH nth 1"
-	lost "a later EPOCH to $who" "$node type EPOCH nth 3"
+	lost "the WELCOME of $who" "$node - type WELCOME nth 1"
+	lost "the first EPOCH to $who" "$node - type EPOCH nth 1"
+	lost "a later EPOCH to $who" "$node - type EPOCH nth 3"
 done
 
 # A failure: everybody is told, and why.
 options[w2]="--rounds 3 --elements 1250"
-for hop in "root from an aggregator" "a0 to an aggregator" "w1 to a leaf" "w3 to a leaf of the root"; do
-	read -r node who <<<"$hop"
-	case_of "lost: a FAIL $who; all hear of it" 1 all_told "$node type FAIL nth 1"
+for hop in "root a0 from an aggregator" "a0 root to an aggregator" "w1 a0 to a leaf" \
+	"w3 root to a leaf of the root"; do
+	read -r node from who <<<"$hop"
+	case_of "lost: a FAIL $who; all hear of it" 1 all_told "$node $from type FAIL nth 1"
 done
+
+# A worker that is late: it is named, or left out.
+every="--rounds 1"
+options=([w1]="--rounds 1 --delay $((short * 8000))")
+job 8 deadline $((short * 1000))
+case_of "lost: a LATE from an aggregator; all hear who is late" 1 all_named "root a0 type LATE nth 1"
+job 9 deadline $((short * 1000)) on-loss degrade
+case_of "lost: an EXCLUDE to an aggregator; the others go on" 1 others "a0 root type EXCLUDE nth 1"
 done_testing

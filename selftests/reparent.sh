@@ -31,6 +31,7 @@ tree w1 a0
 tree w2 a1
 tree w3 root
 monitor root events
+monitor w0 moved
 for i in 0 1 2 3; do
 	run w$i $i
 done
@@ -40,7 +41,9 @@ tree a1 root w2 w0
 tree w0 a1
 tree a0 root w1
 ok "a worker moves to another aggregator in mid-round" go_on
-ok "its events tell of the epoch and why" \
+ok "it is told its new parent" event moved parent-changed \
+	'job 7 has another parent: .*10\.0\.0\.3$' '"job":7,"addr":"10\.0\.0\.3"'
+ok "the root's events tell of the epoch and why" \
 	wait_for 5 grep -q 'opened: 4 workers, .*after ' "$_dir/events"
 
 on a1 inaconf job del 7

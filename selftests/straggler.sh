@@ -9,13 +9,27 @@
 
 delay=$(full 60 200)
 rounds=$(full 12 4)
+deadline=$(full 1500 6000)
 trace=/sys/kernel/tracing
 
-# json EXPRESSION: true of what the root says in JSON.
+# json EXPRESSION [JOB]: true of what the root says in JSON.
 json()
 {
-	on root inaconf -j stats child job 7 >"$_dir/out" &&
+	on root inaconf -j stats child job "${2:-7}" >"$_dir/out" &&
 		python3 -c "import json; it = json.load(open('$_dir/out'))[0]['children']; assert $1, it"
+}
+
+# job ID OPTION...: on all nodes, with its tree
+job()
+{
+	local n
+	for n in root w0 w1 w2; do
+		on $n inaconf job add "$@" capacity 5000
+	done
+	on root inaconf tree set job "$1" child 10.0.0.10 child 10.0.0.11 child 10.0.0.12
+	for n in w0 w1 w2; do
+		on $n inaconf tree set job "$1" parent 10.0.0.1
+	done
 }
 
 load
@@ -26,12 +40,8 @@ for i in 0 1 2; do
 done
 for n in root w0 w1 w2; do
 	on $n inaconf dev add eth0
-	on $n inaconf job add 7 capacity 5000 group 8
 done
-on root inaconf tree set job 7 child 10.0.0.10 child 10.0.0.11 child 10.0.0.12
-for i in 0 1 2; do
-	on w$i inaconf tree set job 7 parent 10.0.0.1
-done
+job 7 group 8
 ok "before a round nobody is late" json "len(it) == 3 and 'late_ns' not in it[0]"
 on w1 tc qdisc add dev eth0 root netem loss 20%
 [[ -d $trace/events ]] || mount -t tracefs nodev "$trace"
@@ -55,6 +65,22 @@ ok "the table has the late child in its first line" \
 	test "$(on root inaconf stats child job 7 | awk 'NR == 3 { print $1 }')" = 10.0.0.12
 ok "the tracepoint tells each child and round" \
 	test "$(grep -c 'ina_child_round: job=7 .*late_ns=' "$trace/trace")" -ge $((3 * rounds))
+lost=$(awk '/ina_child_round: job=7 index=1 / { sub(/.* lost=/, ""); sum += $0 } END { print sum + 0 }' \
+	"$trace/trace")
+ok "and what was lost in it, not before" \
+	json "0 < $lost <= next(c['lost'] for c in it if c['addr'] == '10.0.0.11')"
 ok "and the end of each round" grep -q 'ina_round_end: job=7 .*reason=0' "$trace/trace"
+
+# A round that fails by its deadline, because of one of which nothing came.
+on w1 tc qdisc del dev eth0 root
+job 8 deadline "$deadline"
+for i in 0 1 2; do
+	spawn w$i w$i.log ina-perf --job 8 --rank $i --rounds 1 --delay $((i == 2 ? deadline * 8 : 0))
+done
+ok "a round fails" wait_for 20 grep -q 'ina_round_end: job=8 .*reason=1' "$trace/trace"
+ok "whose contribution never came is late until then" \
+	json "it[0]['addr'] == '10.0.0.12' and it[0]['late_ns'] > $deadline * 500000" 8
+ok "the tracepoint tells it, too" \
+	grep -q 'ina_child_round: job=8 .*10\.0\.0\.12 round=0 .* late_ns=[0-9]\{9,\} ' "$trace/trace"
 echo 0 >"$trace/events/ina/enable"
 done_testing

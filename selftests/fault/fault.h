@@ -19,6 +19,7 @@
  * @duplicate: how many come twice
  * @corrupt: how many have a byte of an element changed; DATA and RESULT only
  * @type: the rule is about packets of this type, 0 for all
+ * @from: and from this IPv4 address, 0 for all
  * @mask: and whose number on the hop, and with this,
  * @value: gives this
  * @frag: and whose fragment has this index, or FAULT_ANY
@@ -38,6 +39,7 @@ struct fault_state {
 	__u64 duplicate;
 	__u64 corrupt;
 	__u64 type;
+	__u64 from;
 	__u64 mask;
 	__u64 value;
 	__u64 frag;

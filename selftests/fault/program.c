@@ -29,6 +29,7 @@
 
 enum fault_label {
 	FAULT_TYPED,
+	FAULT_SENT,
 	FAULT_NUMBERED,
 	FAULT_SAME_EPOCH,
 	FAULT_OVERTAKEN,
@@ -153,6 +154,11 @@ static void fault_put_match(struct fault_asm *a)
 	fault_load(a, BPF_B, BPF_REG_1, BPF_REG_10, FAULT_HDR(type));
 	fault_jump_reg(a, BPF_JNE, BPF_REG_1, BPF_REG_2, FAULT_PASS);
 	fault_here(a, FAULT_TYPED);
+	fault_load(a, BPF_DW, BPF_REG_2, BPF_REG_7, FAULT_STATE(from));
+	fault_jump(a, BPF_JEQ, BPF_REG_2, 0, FAULT_SENT);
+	fault_load_be32(a, BPF_REG_1, FAULT_IP(saddr));
+	fault_jump_reg(a, BPF_JNE, BPF_REG_1, BPF_REG_2, FAULT_PASS);
+	fault_here(a, FAULT_SENT);
 	fault_load_be32(a, BPF_REG_1, FAULT_HDR(seq));
 	fault_load(a, BPF_DW, BPF_REG_2, BPF_REG_7, FAULT_STATE(mask));
 	fault_alu_reg(a, BPF_AND, BPF_REG_1, BPF_REG_2);

@@ -18,7 +18,8 @@ out=$INA_BUILD/model
 variants()
 {
 	cat <<-'END'
-	# Loss only; a restart of the aggregator; a change of parent; both.
+	# Loss only; a restart of the aggregator; a change of parent; both, where -DROUNDS=2
+	# ends well, too, but takes 7.8 million states.
 	loss|ok|round.pml -DJOINING -DNO_FAILURE
 	loss-frags|ok|round.pml -DJOINING -DNO_FAILURE -DROUNDS=2 -DFRAGS=2
 	restart|ok|round.pml -DRESTARTS -DNO_FAILURE
@@ -111,4 +112,5 @@ while IFS='|' read -r name expected args; do
 	model_run "$name" "$expected" $args || failed=$((failed + 1))
 done < <(variants)
 ((ran)) || die "no such variant: $*"
+echo "$ran variants, $SECONDS s"
 ((failed == 0)) || die "$failed of $ran variants did not end as expected"

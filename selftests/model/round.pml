@@ -28,7 +28,8 @@
  *		if all that is in flight is lost: see calm_down().
  *  unfailed	(-DNO_FAILURE) no round fails.
  * Not proven: that rounds end whatever the network goes on to do; anything
- * about time; other trees.
+ * about time; other trees. A restart and a change of parent together are
+ * searched with one round, so that the depth of the window is idle there.
  *
  * Left out. Hop recovery, see hop.pml: what is not answered is repeated.
  * Fragments of a round meet only where it becomes complete or final, so one
@@ -37,7 +38,9 @@
  * slots: no check of a tag tells that from a stale one. EPOCH has no seq: what
  * a parent says is ordered by (epoch, closed, base). A JOIN that is heard is
  * welcomed at once: a child that is not only repeats more; but CHILD_LOST is a
- * packet. FAIL is a RESULT without sum. A restart of the root, deadlines.
+ * packet. FAIL is a RESULT without sum. A restart of the root, deadlines. The
+ * rule `changed` of ina_round_advance(), that until the next epoch a node whose
+ * subtree changed passes failed rounds only: here the window moves on sooner.
  */
 #ifndef ROUNDS
 #define ROUNDS	3
@@ -112,17 +115,17 @@
  * NO_ASK; and without CHECK nobody compares a sum with the members.
  */
 #if defined(LIVE_LIST) || defined(NO_EPOCH_RULE)
-/* Contributors change with the list of children, not with the epoch. */
-#define CONTRIBUTORS(n)	(LEAF(n) -> 1 : listed[HOPS(n)] | listed[HOPS(n) + 1] << 1)
+/* Who is expected changes with the list of children, not with the epoch. */
+#define EXPECTED(n)	(LEAF(n) -> 1 : listed[HOPS(n)] | listed[HOPS(n) + 1] << 1)
 #else
-#define CONTRIBUTORS(n)	contributors[n]
+#define EXPECTED(n)	expected[n]
 #endif
 #ifdef CHECK_EPOCH
 /* A result must have the members of this epoch, also a kept one. */
-#define EXPECTED(n, r)	token[n]
+#define MEMBERS(n, r)	token[n]
 #else
 /* Those of the epoch its worker pushed it in; an aggregator cannot know. */
-#define EXPECTED(n, r)	(LEAF(n) -> pushed[n * ROUNDS + r] : (HAS(kept[n], r) -> M_SUM : token[n]))
+#define MEMBERS(n, r)	(LEAF(n) -> pushed[n * ROUNDS + r] : (HAS(kept[n], r) -> M_SUM : token[n]))
 #endif
 #ifdef ANY_ORDER	/* of the operator's commands */
 #define AFTER(command)	1
@@ -136,7 +139,7 @@
 #endif
 
 /* ina_node; of AGG and ROOT also ina_child, by hop */
-byte epoch[4], base[4], kept[4], token[4], generation[4], contributors[4];
+byte epoch[4], base[4], kept[4], token[4], generation[4], expected[4];
 bit open[4], welcomed[4];
 bit listed[4];
 byte c_generation[4], c_token[4], c_acked[4], c_heard[4];
@@ -297,7 +300,7 @@ inline open_epoch(node, number, first, whole, members)
 	open[node] = 1;
 	kept[node] = whole;
 	token[node] = members;
-	contributors[node] = (LEAF(node) -> 1 : listed[HOPS(node)] | listed[HOPS(node) + 1] << 1);
+	expected[node] = (LEAF(node) -> 1 : listed[HOPS(node)] | listed[HOPS(node) + 1] << 1);
 	move_base(node, first);
 	if
 	:: LEAF(node) -> push(node)
@@ -369,7 +372,7 @@ inline send_up(node)
 		for (t_f : 0 .. FRAGS - 1) {
 			t_s = SLOT(node, t_r, t_f);
 			if
-			:: WINDOW(node, t_r) && seen[t_s] && seen[t_s] == CONTRIBUTORS(node) ->
+			:: WINDOW(node, t_r) && seen[t_s] && seen[t_s] == EXPECTED(node) ->
 				put(PACKET(DATA, HOP(node), epoch[node], t_r << 5 | t_f << 4 | sum[t_s]))
 			:: else
 			fi
@@ -505,11 +508,11 @@ inline rx_data()
 	s = SLOT(n, r, M_FRAG);
 	if
 	:: c_token[h] && e == epoch[n] && WINDOW(n, r) && !HAS(kept[n], r) && !origin[s] &&
-	   !(seen[s] & BIT(h)) && (CONTRIBUTORS(n) & BIT(h)) ->
+	   !(seen[s] & BIT(h)) && (EXPECTED(n) & BIT(h)) ->
 		seen[s] = seen[s] | BIT(h);
 		sum[s] = sum[s] + M_SUM;
 		if
-		:: n == ROOT && seen[s] == CONTRIBUTORS(ROOT) ->
+		:: n == ROOT && seen[s] == EXPECTED(ROOT) ->
 			seen[s] = 0;
 			origin[s] = epoch[ROOT];
 #ifdef CHECK
@@ -553,10 +556,10 @@ inline rx_result()
 	r = M_ROUND;
 	s = SLOT(n, r, M_FRAG);
 	ok = e == epoch[n] && WINDOW(n, r) && !origin[s] &&
-	     (HAS(kept[n], r) || seen[s] && seen[s] == CONTRIBUTORS(n));
+	     (HAS(kept[n], r) || seen[s] && seen[s] == EXPECTED(n));
 #ifdef CHECK
 	if
-	:: ok && M_SUM != FAILED && M_SUM != EXPECTED(n, r) ->
+	:: ok && M_SUM != FAILED && M_SUM != MEMBERS(n, r) ->
 		ok = 0;
 #ifndef CHECK_EPOCH	/* complete without us: excluded */
 		if
@@ -705,7 +708,7 @@ inline restart()
 	base[AGG] = 0;
 	kept[AGG] = 0;
 	token[AGG] = 0;
-	contributors[AGG] = 0;
+	expected[AGG] = 0;
 	open[AGG] = 0;
 	welcomed[AGG] = 0;
 	generation[AGG] = INSTANCE | 1;
