@@ -13,8 +13,8 @@
 
 #define SEARCH_STARTS		4	/* trees that are improved */
 #define SEARCH_RATES		32	/* common rates that are tried */
-#define SEARCH_WORK		20e6	/* sites looked at, if nobody says how many tries */
-#define SEARCH_TRIES_MAX	20000
+#define SEARCH_WORK		60e6	/* sites looked at, if nobody says how many tries */
+#define SEARCH_TRIES_MAX	50000
 #define SEARCH_TRIES_MIN	500
 #define SEARCH_THRESHOLD	0.05	/* how much worse a tree may be at first */
 
