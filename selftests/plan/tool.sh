@@ -161,6 +161,11 @@ for more in "" --dot; do
 		"communication is 9.1 % of a step, below 10 %: no tree is planned" "${calm[@]}" $more
 	ok "and no plan${more:+, with $more}" [ ! -s out ]
 done
+sed 's/t1: 0.5, t2: 0.[56]/t1: 0.9, t2: 0.1/' measure.yaml >edge.yaml
+calm[5]=edge.yaml
+ok "10 % communication" gives 0 "" "${calm[@]}"
+ok "is planned" grep -q "^jobs:" out
+calm[5]=calm.yaml
 ok "below 10 %: -j" gives 0 "" -j "${calm[@]}"
 ok "below 10 %: not planned" holds '.planned == false and (has("tree") | not)'
 

@@ -176,6 +176,7 @@ static const struct refusal refusals[] = {
 	{ false, "? [a]\n: b\n", "f:1: a key must be a word" },
 	{ false, "hosts: []\n---\nhosts: []\n", "f:2: a second document in the file" },
 	{ false, "hosts: [\"\\0\"]\n", "f:1: a zero byte in a text" },
+	{ false, "hosts:\n\xff\n", "f:2: invalid leading UTF-8 octet" },
 	{ false, "machines: []\n", "f:1: machines: unknown; known: hosts, switches, links" },
 	{ false, "hosts:\n  - {cores: 1}\n", "f:2: hosts[0]: name is required" },
 	{ false, "hosts:\n- name: [a]\n", "f:2: hosts[0].name: must be a word or number, not a list" },
@@ -261,7 +262,7 @@ static void test_refusals(void)
 
 static void test_limits(void)
 {
-	static char deep[200], large[(16 << 20) + 2];
+	static char deep[200], many[(4 << 20) + 4] = "[", large[(16 << 20) + 2];
 	char path[] = "/tmp/topo_test.XXXXXX";
 	struct ina_doc_error err;
 	int fd = mkstemp(path);
@@ -270,6 +271,10 @@ static void test_limits(void)
 	memset(deep, '[', sizeof(deep));
 	ktap_ok(!parse(false, deep, sizeof(deep), &err) && !strcmp(err.text, "f:1: more than 64 levels"),
 		"refused: more than 64 levels");
+	for (size_t i = 1; i < sizeof(many); i++)
+		many[i] = i % 2 ? '1' : ',';
+	ktap_ok(!parse(false, many, sizeof(many), &err) &&
+		!strcmp(err.text, "f:1: more than 2097152 values"), "refused: too many values");
 	memset(large, ' ', sizeof(large));
 	ktap_ok(file && fwrite(large, 1, sizeof(large), file) == sizeof(large) && !fclose(file) &&
 		!ina_topo_read(path, &err) && strstr(err.text, ": larger than 16 MiB"),
@@ -281,62 +286,18 @@ static void test_limits(void)
 	ktap_ok(!ina_topo_write(&(struct ina_topo){ 0 }, stdout), "an empty topology is written");
 }
 
-/* Damage a text in one to four places: bytes, pieces doubled, cut or moved. */
-static size_t mutate(const char *from, size_t size, char *to, size_t room)
-{
-	static const char special[] = "[]{}:,-&*\"'\\#\n\t =|>?!%@0123456789.eEkMGTi\xff\xc3\x00";
-
-	memcpy(to, from, size);
-	for (uint32_t n = 1 + ktap_below(4); n--;) {
-		size_t at = ktap_below((uint32_t)size + 1), length = 1 + ktap_below(12);
-
-		if (!size || at + length > size)
-			continue;
-		switch (ktap_below(4)) {
-		case 0:
-			to[at] = special[ktap_below(sizeof(special))];
-			break;
-		case 1:
-			memmove(to + at, to + at + length, size - at - length);
-			size -= length;
-			break;
-		case 2:
-			if (size + length > room)
-				break;
-			memmove(to + at + length, to + at, size - at);
-			size += length;
-			break;
-		default:
-			memmove(to + ktap_below((uint32_t)(size - length) + 1), to + at, length);
-		}
-	}
-	return size;
-}
-
-/* "f:LINE: text", a line of the text. */
-static bool is_reason(const char *reason, const char *text, size_t size)
-{
-	unsigned long lines = 1;
-	char *end;
-	unsigned long line = strncmp(reason, "f:", 2) ? 0 : strtoul(reason + 2, &end, 10);
-
-	for (size_t i = 0; i < size; i++)
-		lines += text[i] == '\n' || text[i] == '\r';
-	return line && line <= lines && !strncmp(end, ": ", 2) && end[2];
-}
-
 static void test_mutations(bool slurm, const char *text)
 {
 	char copy[4096];
 	int bad = 0, good = 0;
 
 	for (int i = 0; i < MUTATIONS; i++) {
-		size_t size = mutate(text, strlen(text), copy, sizeof(copy));
+		size_t size = ktap_mutate(text, strlen(text), copy, sizeof(copy));
 		struct ina_doc_error err;
 		struct ina_topo *topo = parse(slurm, copy, size, &err);
 
 		good += topo && round_trips(topo);
-		if (topo ? !round_trips(topo) : !is_reason(err.text, copy, size)) {
+		if (topo ? !round_trips(topo) : !ktap_is_reason(err.text, copy, size)) {
 			printf("# mutation %d: \"%s\"\n%.*s\n", i, err.text, (int)size, copy);
 			bad++;
 		}

@@ -11,6 +11,7 @@
 
 #define CLUSTERS	2000
 #define TINY		300
+#define MUTATIONS	3000
 #define HOSTS_MAX	40
 #define PER_CORE	10e9
 #define CLOSE		1e-9
@@ -20,6 +21,7 @@ enum property {
 	NO_CYCLE,
 	NO_IDLE_SERVER,
 	SCREENED,
+	READS_BACK,
 	INGRESS,
 	EGRESS,
 	BOTH_WAYS,
@@ -37,6 +39,7 @@ static const char *const texts[PROPERTIES] = {
 	[NO_CYCLE] = "every machine leads to the root",
 	[NO_IDLE_SERVER] = "a server without workers has two children or more",
 	[SCREENED] = "aggregators pass the screening and have a capacity",
+	[READS_BACK] = "the plan, written, reads as the same tree",
 	[INGRESS] = "Iq. 1: what children send fits the idle ingress of their parent",
 	[EGRESS] = "Iq. 1: the slowest child is no faster than the idle egress",
 	[BOTH_WAYS] = "sums up and results down together fit every link of a machine",
@@ -315,13 +318,37 @@ static void check_streams(const struct cluster *cluster, const int *parent, doub
 	must(IN_TIME, in_time);
 }
 
+/* The plan as a file, read again: the reader refuses what is no tree. */
+static bool reads_back(const struct ina_plan *plan)
+{
+	struct ina_doc_error err = { "" };
+	size_t size = 0;
+	char *text = NULL;
+	FILE *file = open_memstream(&text, &size);
+	bool ok = file && !ina_plan_write(plan, file) && !fclose(file);
+	struct ina_doc *doc = ok ? ina_doc_parse("plan", text, size, &err) : NULL;
+	struct ina_plan *again = doc ? ina_plan_from(doc, &err) : NULL;
+
+	ok = again && again->n_jobs == 1 && again->jobs[0].n_nodes == plan->jobs[0].n_nodes;
+	for (int i = 0; ok && i < plan->jobs[0].n_nodes; i++)
+		ok = !strcmp(plan->jobs[0].nodes[i].host, again->jobs[0].nodes[i].host) &&
+		     plan->jobs[0].nodes[i].parent == again->jobs[0].nodes[i].parent;
+	if (!again)
+		printf("# %s\n", err.text);
+	ina_plan_destroy(again);
+	ina_doc_destroy(doc);
+	free(text);
+	return ok;
+}
+
 static double check_tree(const struct cluster *cluster, const int *parent)
 {
-	char *options[] = { NULL };
+	char *options[] = { "capacity", "1000", NULL };
 	struct ina_plan *plan = ina_tree_plan(cluster->problem, parent, 1, options);
 	double round = ina_predict_run(cluster->predict, parent);
 
 	check_plan(cluster, &plan->jobs[0]);
+	must(READS_BACK, reads_back(plan));
 	check_rates(cluster, parent, round);
 	check_streams(cluster, parent, round);
 	ina_plan_destroy(plan);
@@ -462,9 +489,70 @@ static void test_tiny(void)
 		exact, worst);
 }
 
+static const char measured[] =
+	"size: 1M\nworkers:\n- {host: a, t1: 0.5, t2: 0.25}\n- {host: b, t1: 1, t2: 2, workers: 3}\n";
+
+static const char statistics[] =
+	"[{\"job\":1,\"children\":[{\"addr\":\"10.0.0.2\",\"first_ns\":250000000,\"last_ns\":500000000},"
+	"\n{\"addr\":\"10.0.0.1\",\"late_ns\":1,\"first_ns\":0,\"last_ns\":125000000,\"lost\":1}]}]\n";
+
+static struct ina_measure *measure(const struct ina_topo *topo, const char *text, size_t size,
+				   struct ina_doc_error *err)
+{
+	struct ina_doc *doc = ina_doc_parse("f", text, size, err);
+	struct ina_measure *made = doc ? ina_measure_from(doc, topo, 1, err) : NULL;
+
+	ina_doc_destroy(doc);
+	return made;
+}
+
+static void test_mutations(const struct ina_topo *topo, const char *text)
+{
+	int bad = 0, good = 0;
+
+	for (int i = 0; i < MUTATIONS; i++) {
+		char copy[1024];
+		size_t size = ktap_mutate(text, strlen(text), copy, sizeof(copy));
+		struct ina_doc_error err = { "" };
+		struct ina_measure *made = measure(topo, copy, size, &err);
+
+		good += !!made;
+		bad += made ? !(ina_measure_communication(made) >= 0 &&
+				ina_measure_communication(made) <= 1) :
+			      !ktap_is_reason(err.text, copy, size);
+		ina_measure_destroy(made);
+	}
+	ktap_ok(!bad && good && good < MUTATIONS,
+		"%d damaged measurements: %d are still one, the rest refused with file and line",
+		MUTATIONS, good);
+}
+
+static void test_measure(void)
+{
+	static const char hosts[] = "hosts: [{name: a, addr: 10.0.0.1}, {name: b, addr: 10.0.0.2}]";
+	struct ina_doc_error err = { "" };
+	struct ina_topo *topo = ina_topo_parse("topo", hosts, strlen(hosts), &err);
+	struct ina_measure *file = measure(topo, measured, strlen(measured), &err);
+	struct ina_measure *stats = measure(topo, statistics, strlen(statistics), &err);
+
+	ktap_ok(file && file->size == 1e6 && file->n_workers == 2 && file->workers[1].host == 1 &&
+		file->workers[1].workers == 3 && file->workers[1].t1 == 1, "a measurement file");
+	ktap_ok(file && ina_measure_communication(file) == 2.25 / 3.75, "its communication");
+	ktap_ok(stats && stats->n_workers == 2 && stats->workers[0].host == 1 &&
+		stats->workers[0].t1 == 0.75 && stats->workers[0].t2 == 0.25 &&
+		stats->workers[1].host == 0 && stats->workers[1].t1 == 0.5,
+		"statistics: the step ends with the last contribution");
+	ina_measure_destroy(file);
+	ina_measure_destroy(stats);
+	test_mutations(topo, measured);
+	test_mutations(topo, statistics);
+	ina_topo_destroy(topo);
+}
+
 int main(void)
 {
 	ktap_start();
+	test_measure();
 	test_clusters();
 	test_tiny();
 	return ktap_end();

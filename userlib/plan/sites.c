@@ -138,24 +138,72 @@ static void sites_walk(struct sites_graph *graph, const struct ina_topo *topo, i
 	}
 }
 
+/**
+ * struct sites_door - where the ways of a site begin
+ * @from: the switch of a machine with one link, else the machine
+ * @site: the site
+ * @seconds: from the machine to @from
+ */
+struct sites_door {
+	int from;
+	int site;
+	double seconds;
+};
+
+static int sites_by_door(const void *a, const void *b)
+{
+	return ((const struct sites_door *)a)->from - ((const struct sites_door *)b)->from;
+}
+
+/* Machines at the same switch side by side: one walk does for all of them. */
+static struct sites_door *sites_doors(const struct ina_tree_problem *problem,
+				      const struct sites_graph *graph)
+{
+	struct sites_door *doors = calloc((size_t)problem->n_sites, sizeof(*doors));
+
+	for (int i = 0; doors && i < problem->n_sites; i++) {
+		int host = problem->sites[i].host, link = graph->first[host];
+
+		doors[i] = (struct sites_door){ .from = host, .site = i };
+		if (graph->first[host + 1] == link + 1) {
+			const struct ina_topo_link *only = &problem->topo->links[graph->link[link]];
+			int other = only->a == host ? only->b : only->a;
+
+			if (problem->topo->nodes[other].kind == INA_TOPO_SWITCH)
+				doors[i] = (struct sites_door){ other, i, only->latency };
+		}
+	}
+	if (doors)
+		qsort(doors, (size_t)problem->n_sites, sizeof(*doors), sites_by_door);
+	return doors;
+}
+
 static int sites_measure_ways(struct ina_tree_problem *problem, struct ina_doc_error *err)
 {
 	size_t n = (size_t)problem->n_sites;
 	struct sites_graph graph = { 0 };
+	struct sites_door *doors = NULL;
 	int ret = 0;
 
 	problem->latency = malloc(n * n * sizeof(*problem->latency));
-	if (!problem->latency || !sites_graph_init(&graph, problem->topo))
+	if (problem->latency && sites_graph_init(&graph, problem->topo))
+		doors = sites_doors(problem, &graph);
+	if (!doors)
 		ret = sites_fail_memory(err);
 	for (size_t i = 0; !ret && i < n; i++) {
-		sites_walk(&graph, problem->topo, problem->sites[i].host);
+		float *row = &problem->latency[(size_t)doors[i].site * n];
+
+		if (!i || doors[i].from != doors[i - 1].from)
+			sites_walk(&graph, problem->topo, doors[i].from);
 		for (size_t j = 0; j < n; j++)
-			problem->latency[i * n + j] =
-				(float)graph.seconds[problem->sites[j].host];
-		if (isinf(problem->latency[i * n]))
-			ret = sites_fail(err, problem->topo->nodes[problem->sites[i].host].name,
+			row[j] = (float)(doors[i].seconds +
+					 graph.seconds[problem->sites[j].host]);
+		if (isinf(row[0]))
+			ret = sites_fail(err,
+					 problem->topo->nodes[problem->sites[doors[i].site].host].name,
 					 "no way leads from here to the root");
 	}
+	free(doors);
 	sites_graph_free(&graph);
 	return ret;
 }
