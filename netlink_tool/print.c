@@ -165,10 +165,11 @@ void print_hex(struct print *p, const char *key, const char *prefix, uint64_t va
 void print_number(struct print *p, const char *key, const char *prefix, double value)
 {
 	static const char *const suffixes[] = { "", "k", "M", "G", "T" };
-	char text[40];
 	size_t i = 0;
 
 	if (p->json) {
+		char text[40];
+
 		snprintf(text, sizeof(text), "%.15g", value);
 		if (strtod(text, NULL) != value)
 			snprintf(text, sizeof(text), "%.17g", value);

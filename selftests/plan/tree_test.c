@@ -131,7 +131,7 @@ static void cluster_add_workers(struct cluster *cluster, int hosts)
 static bool cluster_create(struct cluster *cluster, int hosts)
 {
 	static const double sizes[] = { 1e4, 1e6, 1e7, 1e8, 1e9 };
-	struct ina_doc_error err;
+	struct ina_doc_error err = { "" };
 
 	memset(cluster, 0, sizeof(*cluster));
 	cluster->topo = ina_topo_create();
@@ -468,10 +468,10 @@ static void test_tiny(void)
 	double worst = 1;
 
 	for (int i = 0; i < TINY; i++) {
-		int parent[HOSTS_MAX];
 		struct cluster cluster;
 
 		if (cluster_create(&cluster, 2 + (int)ktap_below(6)) && cluster.problem->n_sites < 7) {
+			int parent[HOSTS_MAX];
 			double all, ours;
 
 			parent[0] = INA_TREE_ROOT;

@@ -164,7 +164,10 @@ int ina_xagg_build(const struct ina_tree_problem *problem, int k, int *parent);
 #define INA_XAGG_K_MIN	2
 #define INA_XAGG_K_MAX	5
 
-/* The k of the shortest predicted round, whose tree is in @parent; or a negative errno. */
+/*
+ * The k of the shortest predicted round, whose tree is in @parent (the direct one if none of
+ * XAgg's can be used); or a negative errno.
+ */
 int ina_xagg_best(struct ina_predict *predict, int *parent);
 
 /*

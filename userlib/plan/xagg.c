@@ -140,6 +140,9 @@ int ina_xagg_best(struct ina_predict *predict, int *parent)
 			memcpy(parent, tree, (size_t)problem->n_sites * sizeof(*parent));
 		}
 	}
+	/* Machines on different networks of the root do not reach each other. */
+	if (best > 0 && isinf(least))
+		ina_tree_direct(problem, parent);
 	free(tree);
 	return best;
 }
