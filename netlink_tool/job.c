@@ -45,7 +45,7 @@ static const struct param job_show_table[] = {
 	{ "id", PARAM_U32, INA_A_JOB_ID, PARAM_BARE, NULL },
 };
 
-static const struct words job_add_params = WORDS(job_add_table);
+const struct words job_add_params = WORDS(job_add_table);
 static const struct words job_del_params = WORDS(job_del_table);
 static const struct words job_show_params = WORDS(job_show_table);
 
