@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keeps the trees of all running jobs. A job that comes takes a tree that fits; else others
+ * move aside, a chain of a few at most; else one tree gives way if two come in for it; else
+ * the job shares. The plan of first fits runs beside it and is adopted should it ever have
+ * more trees, so this is never worse. Every change is logged and can be taken back.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forest_impl.h"
+
+#define INA_FOREST_DEPTH	2	/* trees that move in a chain */
+#define INA_FOREST_STEPS	400	/* trees tried before giving up */
+
+static int ina_forest_fill(struct ina_forest *forest)
+{
+	const struct ina_topo *topo = forest->topo;
+	int i;
+
+	forest->graph = ina_candidate_create(topo);
+	forest->n_resources = topo->n_nodes + topo->n_links;
+	forest->resources = calloc((size_t)forest->n_resources + 1, sizeof(*forest->resources));
+	if (!forest->graph || !forest->resources)
+		return -ENOMEM;
+	for (i = 0; i < topo->n_nodes; i++)
+		forest->resources[i].capacity = topo->nodes[i].capacity;
+	for (i = 0; i < topo->n_links; i++)
+		forest->resources[topo->n_nodes + i].capacity = topo->links[i].capacity;
+	return 0;
+}
+
+struct ina_forest *ina_forest_create(const struct ina_topo *topo, enum ina_forest_plan plan,
+				     int candidates)
+{
+	struct ina_forest *forest;
+
+	if (candidates < 1) {
+		errno = EINVAL;
+		return NULL;
+	}
+	forest = calloc(1, sizeof(*forest));
+	if (!forest)
+		return NULL;
+	forest->topo = topo;
+	forest->plan = plan;
+	forest->limit = candidates;
+	if (!ina_forest_fill(forest))
+		return forest;
+	ina_forest_destroy(forest);
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void ina_forest_free_job(struct ina_forest_job *job)
+{
+	free(job->hosts);
+	ina_candidate_clear(&job->candidates);
+	memset(job, 0, sizeof(*job));
+}
+
+void ina_forest_destroy(struct ina_forest *forest)
+{
+	int i;
+
+	if (!forest)
+		return;
+	for (i = 0; i < forest->n_jobs; i++)
+		ina_forest_free_job(&forest->jobs[i]);
+	for (i = 0; forest->resources && i < forest->n_resources; i++)
+		free(forest->resources[i].jobs);
+	ina_candidate_destroy(forest->graph);
+	free(forest->resources);
+	free(forest->jobs);
+	free(forest->log);
+	free(forest->class_of);
+	free(forest);
+}
+
+static void ina_forest_leave(struct ina_forest *forest, int number)
+{
+	struct ina_forest_job *job = &forest->jobs[number];
+	int i, k;
+
+	if (job->kind == INA_FOREST_NONE)
+		return;
+	for (i = ina_forest_count(job, job->tree) - 1; i >= 0; i--) {
+		struct ina_forest_resource *r =
+			&forest->resources[ina_forest_at(job, job->tree, i)];
+
+		r->own -= job->kind == INA_FOREST_OWN;
+		for (k = 0; r->jobs[k] != number; k++)
+			;
+		r->jobs[k] = r->jobs[--r->n];
+	}
+	forest->n_own -= job->kind == INA_FOREST_OWN;
+	job->kind = INA_FOREST_NONE;
+	job->tree = INA_TOPO_NONE;
+}
+
+static void ina_forest_enter(struct ina_forest *forest, int number, int tree,
+			     enum ina_forest_kind kind)
+{
+	struct ina_forest_job *job = &forest->jobs[number];
+	int i;
+
+	ina_forest_leave(forest, number);
+	if (kind == INA_FOREST_NONE)
+		return;
+	for (i = ina_forest_count(job, tree) - 1; i >= 0; i--) {
+		struct ina_forest_resource *r = &forest->resources[ina_forest_at(job, tree, i)];
+
+		r->own += kind == INA_FOREST_OWN;
+		r->jobs[r->n++] = number;
+	}
+	forest->n_own += kind == INA_FOREST_OWN;
+	job->kind = kind;
+	job->tree = tree;
+}
+
+void ina_forest_set(struct ina_forest *forest, int number, int tree, enum ina_forest_kind kind)
+{
+	struct ina_forest_job *job = &forest->jobs[number];
+
+	if (job->tree == tree && job->kind == kind)
+		return;
+	forest->log[forest->n_log++] = (struct ina_forest_change){ number, job->tree, job->kind };
+	ina_forest_enter(forest, number, tree, kind);
+}
+
+static void ina_forest_undo(struct ina_forest *forest, int mark)
+{
+	while (forest->n_log > mark) {
+		const struct ina_forest_change *change = &forest->log[--forest->n_log];
+
+		ina_forest_enter(forest, change->job, change->tree, change->kind);
+	}
+}
+
+void ina_forest_commit(struct ina_forest *forest)
+{
+	int i;
+
+	forest->stamp++;
+	for (i = 0; i < forest->n_log; i++) {
+		struct ina_forest_job *job = &forest->jobs[forest->log[i].job];
+
+		if (job->stamp == forest->stamp)
+			continue;
+		job->stamp = forest->stamp;
+		if (forest->log[i].tree >= 0 && job->tree >= 0 && forest->log[i].tree != job->tree)
+			job->moves++;
+	}
+	forest->n_log = 0;
+}
+
+static bool ina_forest_has_unit(const struct ina_forest *forest, int resource)
+{
+	return forest->resources[resource].own < forest->resources[resource].capacity;
+}
+
+static bool ina_forest_common_fits(const struct ina_forest *forest,
+				   const struct ina_forest_job *job)
+{
+	int i;
+
+	for (i = 0; i < job->candidates.n_common; i++)
+		if (!ina_forest_has_unit(forest, job->candidates.common[i]))
+			return false;
+	return true;
+}
+
+static bool ina_forest_rest_fits(const struct ina_forest *forest,
+				 const struct ina_forest_job *job, int t)
+{
+	int i;
+
+	for (i = job->candidates.start[t]; i < job->candidates.start[t + 1]; i++)
+		if (!ina_forest_has_unit(forest, job->candidates.rest[i]))
+			return false;
+	return true;
+}
+
+bool ina_forest_fits(const struct ina_forest *forest, int number, int t)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+
+	return ina_forest_common_fits(forest, job) && ina_forest_rest_fits(forest, job, t);
+}
+
+/* The first candidate that fits, INA_TOPO_NONE if none does. */
+static int ina_forest_fit(const struct ina_forest *forest, int number)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+	int t;
+
+	if (!ina_forest_common_fits(forest, job))
+		return INA_TOPO_NONE;
+	for (t = 0; t < job->candidates.n; t++)
+		if (ina_forest_rest_fits(forest, job, t))
+			return t;
+	return INA_TOPO_NONE;
+}
+
+/* Whether @job can do without this resource. */
+static bool ina_forest_movable(const struct ina_forest_job *job, int resource)
+{
+	int i;
+
+	if (job->kind != INA_FOREST_OWN || job->locked || job->candidates.n < 2)
+		return false;
+	for (i = 0; i < job->candidates.n_common; i++)
+		if (job->candidates.common[i] == resource)
+			return false;
+	return true;
+}
+
+static bool ina_forest_settle(struct ina_forest *forest, int number, int depth);
+
+/* Room in the log for one more change, and for three of every job when the search is over. */
+static bool ina_forest_may_log(const struct ina_forest *forest)
+{
+	return forest->n_log + 3 * forest->n_jobs + 8 < forest->room_log;
+}
+
+/* Move one of the trees on this resource to where it fits. */
+static bool ina_forest_relieve(struct ina_forest *forest, int resource, int depth)
+{
+	struct ina_forest_resource *r = &forest->resources[resource];
+	int stamp = ++forest->stamp, i = 0;
+
+	while (i < r->n) {
+		int number = r->jobs[i++], mark = forest->n_log;
+		struct ina_forest_job *job = &forest->jobs[number];
+		bool moved;
+
+		if (job->stamp >= stamp || !ina_forest_movable(job, resource) ||
+		    !ina_forest_may_log(forest))
+			continue;
+		job->stamp = stamp;
+		job->locked = true;
+		ina_forest_set(forest, number, INA_TOPO_NONE, INA_FOREST_NONE);
+		moved = ina_forest_settle(forest, number, depth - 1);
+		job->locked = false;
+		if (moved)
+			return true;
+		ina_forest_undo(forest, mark);
+		i = 0;	/* the order may have changed */
+	}
+	return false;
+}
+
+static bool ina_forest_can_relieve(const struct ina_forest *forest, int resource)
+{
+	const struct ina_forest_resource *r = &forest->resources[resource];
+	int i;
+
+	if (r->own < r->capacity)
+		return true;
+	for (i = 0; i < r->n; i++)
+		if (ina_forest_movable(&forest->jobs[r->jobs[i]], resource))
+			return true;
+	return false;
+}
+
+/* Take candidate @t, and have whoever is in the way moved. */
+static bool ina_forest_push(struct ina_forest *forest, int number, int t, int depth)
+{
+	struct ina_forest_job *job = &forest->jobs[number];
+	int count = ina_forest_count(job, t), mark = forest->n_log, i;
+	bool locked = job->locked, ok = true;
+
+	for (i = 0; i < count; i++)
+		if (!ina_forest_can_relieve(forest, ina_forest_at(job, t, i)))
+			return false;
+	if (!ina_forest_may_log(forest))
+		return false;
+	ina_forest_set(forest, number, t, INA_FOREST_OWN);
+	job->locked = true;
+	for (i = 0; ok && i < count; i++) {
+		const struct ina_forest_resource *r =
+			&forest->resources[ina_forest_at(job, t, i)];
+
+		if (r->own > r->capacity)
+			ok = ina_forest_relieve(forest, ina_forest_at(job, t, i), depth);
+	}
+	job->locked = locked;
+	if (!ok)
+		ina_forest_undo(forest, mark);
+	return ok;
+}
+
+/* A tree of its own for a job that has none, with up to @depth others moved in a chain. */
+static bool ina_forest_settle(struct ina_forest *forest, int number, int depth)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+	int t = ina_forest_fit(forest, number), i;
+
+	if (t >= 0) {
+		ina_forest_set(forest, number, t, INA_FOREST_OWN);
+		return true;
+	}
+	if (depth < 1)
+		return false;
+	for (i = 0; i < job->candidates.n_common; i++)
+		if (!ina_forest_can_relieve(forest, job->candidates.common[i]))
+			return false;
+	for (t = 0; t < job->candidates.n && forest->steps > 0; t++) {
+		forest->steps--;
+		if (ina_forest_push(forest, number, t, depth))
+			return true;
+	}
+	return false;
+}
+
+/* The only tree of its own in the way of candidate @t; INA_TOPO_NONE if it is not one. */
+static int ina_forest_blocker(const struct ina_forest *forest, const struct ina_forest_job *job,
+			      int t)
+{
+	int count = ina_forest_count(job, t), found = INA_TOPO_NONE, i, k;
+
+	for (i = 0; i < count; i++) {
+		const struct ina_forest_resource *r =
+			&forest->resources[ina_forest_at(job, t, i)];
+
+		for (k = 0; r->own >= r->capacity && k < r->n; k++) {
+			if (forest->jobs[r->jobs[k]].kind != INA_FOREST_OWN ||
+			    r->jobs[k] == found)
+				continue;
+			if (found >= 0)
+				return INA_TOPO_NONE;
+			found = r->jobs[k];
+		}
+	}
+	return found;
+}
+
+/* A tree of its own for somebody who shared with @tree of @job, which is gone. */
+static bool ina_forest_promote_one(struct ina_forest *forest, const struct ina_forest_job *job,
+				   int tree)
+{
+	int i, k, t;
+
+	for (i = ina_forest_count(job, tree) - 1; i >= 0; i--) {
+		const struct ina_forest_resource *r =
+			&forest->resources[ina_forest_at(job, tree, i)];
+
+		for (k = 0; k < r->n; k++) {
+			if (forest->jobs[r->jobs[k]].kind != INA_FOREST_SHARED)
+				continue;
+			t = ina_forest_fit(forest, r->jobs[k]);
+			if (t < 0)
+				continue;
+			ina_forest_set(forest, r->jobs[k], t, INA_FOREST_OWN);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One tree gives way to this job if another job can come in for it as well. */
+static bool ina_forest_swap(struct ina_forest *forest, int number)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+	int t, last = INA_TOPO_NONE;
+
+	for (t = 0; t < job->candidates.n && forest->steps > 0; t++, forest->steps--) {
+		int other = ina_forest_blocker(forest, job, t), mark = forest->n_log, tree;
+
+		if (other < 0 || other == last)
+			continue;
+		last = other;
+		tree = forest->jobs[other].tree;
+		ina_forest_set(forest, other, INA_TOPO_NONE, INA_FOREST_NONE);
+		ina_forest_set(forest, number, t, INA_FOREST_OWN);
+		if (ina_forest_promote_one(forest, &forest->jobs[other], tree))
+			return true;
+		ina_forest_undo(forest, mark);
+	}
+	return false;
+}
+
+/* Share where the fewest others are. */
+static void ina_forest_share(struct ina_forest *forest, int number)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+	int t, i, best = INA_TOPO_NONE;
+	long least = LONG_MAX;
+
+	for (t = 0; t < job->candidates.n; t++) {
+		long crowd = 0;
+
+		for (i = job->candidates.start[t]; i < job->candidates.start[t + 1]; i++) {
+			const struct ina_forest_resource *r =
+				&forest->resources[job->candidates.rest[i]];
+
+			if (r->n >= r->capacity)
+				crowd += r->n;
+		}
+		if (crowd < least) {
+			least = crowd;
+			best = t;
+		}
+	}
+	if (best >= 0)
+		ina_forest_set(forest, number, best, INA_FOREST_SHARED);
+}
+
+static bool ina_forest_waits(const struct ina_forest_job *job)
+{
+	return job->used && job->kind != INA_FOREST_OWN && job->candidates.n > 0;
+}
+
+void ina_forest_rest(struct ina_forest *forest)
+{
+	int i, t;
+
+	for (i = 0; i < forest->n_jobs; i++) {
+		if (!ina_forest_waits(&forest->jobs[i]))
+			continue;
+		t = ina_forest_fit(forest, i);
+		if (t >= 0)
+			ina_forest_set(forest, i, t, INA_FOREST_OWN);
+	}
+	for (i = 0; i < forest->n_jobs; i++)
+		if (ina_forest_waits(&forest->jobs[i]) &&
+		    forest->jobs[i].kind == INA_FOREST_NONE)
+			ina_forest_share(forest, i);
+}
+
+/* Take over the plan of first fits. */
+static void ina_forest_adopt(struct ina_forest *forest)
+{
+	int i;
+
+	for (i = 0; i < forest->n_jobs; i++)
+		ina_forest_set(forest, i, INA_TOPO_NONE, INA_FOREST_NONE);
+	for (i = 0; i < forest->n_jobs; i++)
+		if (forest->jobs[i].used && forest->jobs[i].first >= 0)
+			ina_forest_set(forest, i, forest->jobs[i].first, INA_FOREST_OWN);
+}
+
+static void ina_forest_first_units(struct ina_forest *forest, const struct ina_forest_job *job,
+				   int by)
+{
+	int i;
+
+	if (job->first < 0)
+		return;
+	for (i = ina_forest_count(job, job->first) - 1; i >= 0; i--)
+		forest->resources[ina_forest_at(job, job->first, i)].first += by;
+	forest->n_first += by;
+}
+
+/* The plan of first fits: what this job gets there. */
+static void ina_forest_first(struct ina_forest *forest, struct ina_forest_job *job)
+{
+	int t, i, count;
+
+	job->first = INA_TOPO_NONE;
+	for (t = 0; t < job->candidates.n && job->first < 0; t++) {
+		count = ina_forest_count(job, t);
+		for (i = 0; i < count; i++) {
+			const struct ina_forest_resource *r =
+				&forest->resources[ina_forest_at(job, t, i)];
+
+			if (r->first >= r->capacity)
+				break;
+		}
+		if (i == count)
+			job->first = t;
+	}
+	ina_forest_first_units(forest, job, 1);
+}
+
+/* Everybody's place: after a job came, or after some went. */
+static void ina_forest_arrange(struct ina_forest *forest, int number)
+{
+	struct ina_forest_job *job = &forest->jobs[number];
+
+	if (forest->plan == INA_FOREST_FIRST) {
+		if (job->first >= 0)
+			ina_forest_set(forest, number, job->first, INA_FOREST_OWN);
+		return;
+	}
+	forest->steps = INA_FOREST_STEPS;
+	if (job->candidates.n && !ina_forest_settle(forest, number, INA_FOREST_DEPTH))
+		ina_forest_swap(forest, number);
+	if (forest->n_first > forest->n_own)
+		ina_forest_adopt(forest);
+	ina_forest_rest(forest);
+}
+
+/* Every resource of the job has room for one more in its list. 0 or -ENOMEM. */
+static int ina_forest_want(struct ina_forest *forest, const struct ina_forest_job *job, int by)
+{
+	const struct ina_candidates *c = &job->candidates;
+	int end = c->n_common + (c->n ? c->start[c->n] : 0), i;
+
+	for (i = 0; i < end; i++) {
+		int at = i < c->n_common ? c->common[i] : c->rest[i - c->n_common];
+		struct ina_forest_resource *r = &forest->resources[at];
+
+		r->wanted += by;
+		if (r->wanted > r->room) {
+			int *jobs = reallocarray(r->jobs, 2 * (size_t)r->wanted, sizeof(int));
+
+			if (!jobs)
+				break;
+			r->jobs = jobs;
+			r->room = 2 * r->wanted;
+		}
+	}
+	if (i == end)
+		return 0;
+	for (; i >= 0; i--)
+		forest->resources[i < c->n_common ? c->common[i] :
+				  c->rest[i - c->n_common]].wanted -= by;
+	return -ENOMEM;
+}
+
+/* A free number, with room for the changes a search can make. Or -ENOMEM. */
+static int ina_forest_number(struct ina_forest *forest)
+{
+	struct ina_forest_change *log;
+	struct ina_forest_job *jobs;
+	int i, room;
+
+	for (i = 0; i < forest->n_jobs && forest->jobs[i].used; i++)
+		;
+	if (i < forest->room_jobs)
+		return i;
+	room = forest->room_jobs ? 2 * forest->room_jobs : 64;
+	jobs = reallocarray(forest->jobs, (size_t)room, sizeof(*jobs));
+	if (!jobs)
+		return -ENOMEM;
+	forest->jobs = jobs;
+	forest->room_log = 4 * room + 4 * INA_FOREST_STEPS + 64;
+	log = reallocarray(forest->log, (size_t)forest->room_log, sizeof(*log));
+	if (!log)
+		return -ENOMEM;
+	forest->log = log;
+	forest->room_jobs = room;
+	return i;
+}
+
+int ina_forest_add(struct ina_forest *forest, const int *hosts, int n)
+{
+	struct ina_forest_job job = { .used = true, .tree = INA_TOPO_NONE, .n_hosts = n };
+	int number = ina_forest_number(forest), err;
+
+	if (number < 0)
+		return number;
+	err = ina_candidate_build(forest->graph, hosts, n, forest->limit, &job.candidates);
+	if (err)
+		return err;
+	job.hosts = calloc((size_t)n, sizeof(int));
+	if (!job.hosts || ina_forest_want(forest, &job, 1)) {
+		ina_forest_free_job(&job);
+		return -ENOMEM;
+	}
+	memcpy(job.hosts, hosts, (size_t)n * sizeof(int));
+	ina_forest_first(forest, &job);
+	forest->jobs[number] = job;
+	if (number == forest->n_jobs)
+		forest->n_jobs++;
+	ina_forest_arrange(forest, number);
+	ina_forest_commit(forest);
+	return number;
+}
+
+int ina_forest_remove(struct ina_forest *forest, int number)
+{
+	struct ina_forest_job *job;
+
+	if (number < 0 || number >= forest->n_jobs || !forest->jobs[number].used)
+		return -EINVAL;
+	job = &forest->jobs[number];
+	ina_forest_first_units(forest, job, -1);
+	ina_forest_leave(forest, number);
+	ina_forest_want(forest, job, -1);
+	ina_forest_free_job(job);
+	job->tree = INA_TOPO_NONE;
+	if (forest->plan == INA_FOREST_BEST) {
+		ina_forest_rest(forest);
+		ina_forest_commit(forest);
+	}
+	return 0;
+}
+
+int ina_forest_own(const struct ina_forest *forest)
+{
+	return forest->n_own;
+}
+
+int ina_forest_capacity(const struct ina_forest *forest, int resource)
+{
+	return forest->resources[resource].capacity;
+}
+
+int ina_forest_candidates(const struct ina_forest *forest, int job)
+{
+	return forest->jobs[job].candidates.n;
+}
+
+int ina_forest_resources(const struct ina_forest *forest, int number, int index, int **list)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+	int count = ina_forest_count(job, index), i;
+
+	*list = calloc((size_t)count + 1, sizeof(int));
+	if (!*list)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		(*list)[i] = ina_forest_at(job, index, i);
+	return count;
+}
+
+void ina_forest_parents(const struct ina_forest *forest, int number, int index, int *parent)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+
+	ina_candidate_parents(forest->graph, job->hosts, job->n_hosts,
+			      job->candidates.roots[index], parent);
+}
+
+void ina_forest_get(const struct ina_forest *forest, int number, struct ina_forest_tree *tree)
+{
+	const struct ina_forest_job *job = &forest->jobs[number];
+	int i;
+
+	*tree = (struct ina_forest_tree){
+		.kind = job->kind, .root = INA_TOPO_NONE, .index = job->tree, .moves = job->moves,
+	};
+	if (job->kind == INA_FOREST_NONE)
+		return;
+	tree->root = job->candidates.roots[job->tree];
+	for (i = ina_forest_count(job, job->tree) - 1; i >= 0 && !tree->crowded; i--) {
+		const struct ina_forest_resource *r =
+			&forest->resources[ina_forest_at(job, job->tree, i)];
+
+		tree->crowded = r->n > r->capacity;
+	}
+}
+
+static int ina_forest_group_of(int *group, int i)
+{
+	while (group[i] != i)
+		i = group[i] = group[group[i]];
+	return i;
+}
+
+int ina_forest_groups(const struct ina_forest *forest, int *group, int n)
+{
+	int i, k, a, b;
+
+	if (n < forest->n_jobs)
+		return -EINVAL;
+	for (i = 0; i < n; i++)
+		group[i] = i;
+	for (i = 0; i < forest->n_resources; i++) {
+		const struct ina_forest_resource *r = &forest->resources[i];
+
+		for (k = 1; r->n > r->capacity && k < r->n; k++) {
+			a = ina_forest_group_of(group, r->jobs[0]);
+			b = ina_forest_group_of(group, r->jobs[k]);
+			group[a > b ? a : b] = a > b ? b : a;
+		}
+	}
+	for (i = 0; i < n; i++)
+		group[i] = ina_forest_group_of(group, i);
+	for (i = 0; i < n; i++)
+		if (i >= forest->n_jobs || forest->jobs[i].kind == INA_FOREST_NONE)
+			group[i] = INA_TOPO_NONE;
+	return 0;
+}
