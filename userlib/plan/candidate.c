@@ -24,6 +24,7 @@ struct ina_candidate_edges {
 /**
  * struct ina_candidate_graph - a topology made ready, and scratch memory
  * @topo: the topology
+ * @every: switches with one child count, too
  * @up: links to higher levels
  * @down: links to lower levels
  * @serial: of the job
@@ -41,6 +42,7 @@ struct ina_candidate_edges {
  */
 struct ina_candidate_graph {
 	const struct ina_topo *topo;
+	bool every;
 	struct ina_candidate_edges up;
 	struct ina_candidate_edges down;
 	int serial;
@@ -92,7 +94,7 @@ static void ina_candidate_edges_free(struct ina_candidate_edges *edges)
 	free(edges->link);
 }
 
-struct ina_candidate_graph *ina_candidate_create(const struct ina_topo *topo)
+struct ina_candidate_graph *ina_candidate_create(const struct ina_topo *topo, bool every)
 {
 	struct ina_candidate_graph *graph = calloc(1, sizeof(*graph));
 	bool ok;
@@ -106,6 +108,7 @@ struct ina_candidate_graph *ina_candidate_create(const struct ina_topo *topo)
 	};
 
 	graph->topo = topo;
+	graph->every = every;
 	graph->times = calloc((size_t)topo->n_nodes + (size_t)topo->n_links + 1, sizeof(int));
 	ok = ina_candidate_edges_fill(&graph->up, topo, true) &&
 	     ina_candidate_edges_fill(&graph->down, topo, false) && graph->times;
@@ -270,7 +273,7 @@ static int ina_candidate_list(struct ina_candidate_graph *graph, int count, int 
 		if (topo->nodes[node].kind == INA_TOPO_SWITCH) {
 			if (capacity == 0 && graph->children[node] > 1)
 				return -EINVAL;
-			if (capacity > 0)
+			if (capacity > 0 && (graph->every || graph->children[node] > 1))
 				list[n++] = node;
 		}
 		if (graph->parent[node] >= 0 && topo->links[graph->via[node]].capacity > 0)

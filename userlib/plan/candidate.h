@@ -28,7 +28,8 @@ struct ina_candidates {
 
 struct ina_candidate_graph;
 
-struct ina_candidate_graph *ina_candidate_create(const struct ina_topo *topo);
+/* @every: a tree takes a unit also of switches that have one child in it. */
+struct ina_candidate_graph *ina_candidate_create(const struct ina_topo *topo, bool every);
 void ina_candidate_destroy(struct ina_candidate_graph *graph);
 
 /*

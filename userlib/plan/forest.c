@@ -15,12 +15,12 @@
 #define INA_FOREST_DEPTH	2	/* trees that move in a chain */
 #define INA_FOREST_STEPS	400	/* trees tried before giving up */
 
-static int ina_forest_fill(struct ina_forest *forest)
+static int ina_forest_fill(struct ina_forest *forest, bool every)
 {
 	const struct ina_topo *topo = forest->topo;
 	int i;
 
-	forest->graph = ina_candidate_create(topo);
+	forest->graph = ina_candidate_create(topo, every);
 	forest->n_resources = topo->n_nodes + topo->n_links;
 	forest->resources = calloc((size_t)forest->n_resources + 1, sizeof(*forest->resources));
 	if (!forest->graph || !forest->resources)
@@ -33,7 +33,7 @@ static int ina_forest_fill(struct ina_forest *forest)
 }
 
 struct ina_forest *ina_forest_create(const struct ina_topo *topo, enum ina_forest_plan plan,
-				     int candidates)
+				     bool every, int candidates)
 {
 	struct ina_forest *forest;
 
@@ -47,7 +47,7 @@ struct ina_forest *ina_forest_create(const struct ina_topo *topo, enum ina_fores
 	forest->topo = topo;
 	forest->plan = plan;
 	forest->limit = candidates;
-	if (!ina_forest_fill(forest))
+	if (!ina_forest_fill(forest, every))
 		return forest;
 	ina_forest_destroy(forest);
 	errno = ENOMEM;
@@ -583,7 +583,7 @@ int ina_forest_remove(struct ina_forest *forest, int number)
 	ina_forest_want(forest, job, -1);
 	ina_forest_free_job(job);
 	job->tree = INA_TOPO_NONE;
-	if (forest->plan == INA_FOREST_BEST) {
+	if (forest->plan != INA_FOREST_FIRST) {
 		ina_forest_rest(forest);
 		ina_forest_commit(forest);
 	}

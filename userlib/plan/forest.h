@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The trees of all running jobs. A tree joins the machines of a job at one of their
- * closest common switches and takes one unit of every switch it aggregates on and of every
- * link it crosses. As many jobs as possible have a tree of their own; the others share
+ * closest common switches and takes one unit of every switch on it and of every link. As many jobs as possible have a tree of their own; the others share
  * switches with somebody and must take turns.
  */
 #ifndef INA_PLAN_FOREST_H
@@ -35,11 +34,12 @@ enum ina_forest_plan {
 struct ina_forest;
 
 /*
- * For @topo, which must outlive it: capacities are those of its switches and links. At most
- * @candidates trees are looked at per job. NULL with errno set.
+ * For @topo, which must outlive it: capacities are those of its switches and links. A switch
+ * with one child in a tree only forwards, so the tree takes no unit of it unless @every. At
+ * most @candidates trees are looked at per job. NULL with errno set.
  */
 struct ina_forest *ina_forest_create(const struct ina_topo *topo, enum ina_forest_plan plan,
-				     int candidates);
+				     bool every, int candidates);
 void ina_forest_destroy(struct ina_forest *forest);
 
 /*

@@ -3,6 +3,10 @@
  * Placement by dynamic programming over racks, pods and the fabric. The best score of j
  * machines in a rack is a formula, in a pod a row kept until the pod changes, and in the
  * fabric one row that every pod updates in place; only the choices are kept to walk back.
+ *
+ * Many placements have the same score. Among them a job of several machines goes where the
+ * fewest such jobs are, since it would share a switch with each, and a job of one machine,
+ * which needs no switch, where the most are.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,18 +15,26 @@
 
 #include "place.h"
 
+#define INA_PLACE_TIE	0x1p-24	/* of a neighbour: far below any difference of scores */
+
 /**
  * struct ina_place_rack - machines that share a switch
  * @pod: where it is
  * @hosts: indices of its machines, ascending
  * @size: how many
  * @free: of them, not taken
+ * @jobs: jobs of several machines that have some here
+ * @mark: serial of the last list of machines that came by
+ * @part: machines of that list that are here
  */
 struct ina_place_rack {
 	int pod;
 	int *hosts;
 	int size;
 	int free;
+	int jobs;
+	int mark;
+	int part;
 };
 
 /**
@@ -31,8 +43,10 @@ struct ina_place_rack {
  * @n_racks: how many
  * @size: machines
  * @free: of them, not taken
- * @row: best score of 0 to @free machines in this pod
- * @stale: @row is to be computed anew
+ * @row: best score of 0 to @free machines of a job of several in this pod
+ * @single: the same of 0 and 1 machine of a job of one
+ * @rack: where that one is best
+ * @stale: these are to be computed anew
  */
 struct ina_place_pod {
 	int *racks;
@@ -40,6 +54,8 @@ struct ina_place_pod {
 	int size;
 	int free;
 	double *row;
+	double single[2];
+	int rack;
 	bool stale;
 };
 
@@ -58,6 +74,7 @@ struct ina_place_pod {
  * @row: best score in the pods so far, of 0 to @size machines
  * @choice: machines in a part by part and machines so far
  * @room: entries of @choice
+ * @mark: serial of the last list of machines
  */
 struct ina_place {
 	int n_nodes;
@@ -73,6 +90,7 @@ struct ina_place {
 	double *row;
 	int *choice;
 	size_t room;
+	int mark;
 };
 
 /* Numbers of racks and pods, the ones made up for lonely machines and racks included. */
@@ -240,25 +258,64 @@ static void ina_place_mark(struct ina_place *place, int host, bool taken)
 	pod->stale = true;
 }
 
+/* How many of these machines are in which rack. */
+static void ina_place_split(struct ina_place *place, const int *hosts, int n)
+{
+	int i;
+
+	place->mark++;
+	for (i = 0; i < n; i++) {
+		struct ina_place_rack *rack = &place->racks[place->rack_of[hosts[i]]];
+
+		if (rack->mark != place->mark)
+			rack->part = 0;
+		rack->mark = place->mark;
+		rack->part++;
+	}
+}
+
+/* A job of several machines is, or no longer is, a neighbour in its racks. */
+static void ina_place_settle(struct ina_place *place, const int *hosts, int n, int by)
+{
+	int i;
+
+	if (n < 2)
+		return;
+	ina_place_split(place, hosts, n);
+	for (i = 0; i < n; i++) {
+		struct ina_place_rack *rack = &place->racks[place->rack_of[hosts[i]]];
+
+		rack->jobs += rack->part ? by : 0;
+		rack->part = 0;
+	}
+}
+
 int ina_place_take(struct ina_place *place, const int *hosts, int n)
 {
 	int i;
 
 	for (i = 0; i < n; i++) {
 		if (hosts[i] < 0 || hosts[i] >= place->n_nodes ||
-		    place->rack_of[hosts[i]] < 0 || place->taken[hosts[i]]) {
-			ina_place_give(place, hosts, i);
-			return -EINVAL;
-		}
+		    place->rack_of[hosts[i]] < 0 || place->taken[hosts[i]])
+			break;
 		ina_place_mark(place, hosts[i], true);
 	}
-	return 0;
+	if (i == n) {
+		ina_place_settle(place, hosts, n, 1);
+		return 0;
+	}
+	while (i-- > 0)
+		ina_place_mark(place, hosts[i], false);
+	return -EINVAL;
 }
 
 void ina_place_give(struct ina_place *place, const int *hosts, int n)
 {
-	while (n-- > 0)
-		ina_place_mark(place, hosts[n], false);
+	int i;
+
+	ina_place_settle(place, hosts, n, -1);
+	for (i = 0; i < n; i++)
+		ina_place_mark(place, hosts[i], false);
 }
 
 static int ina_place_check(const struct ina_place *place, int n)
@@ -328,11 +385,36 @@ static int ina_place_pod_row(const struct ina_place *place, const struct ina_pla
 		const struct ina_place_rack *rack = &place->racks[pod->racks[i]];
 
 		for (j = 0; j <= rack->free; j++)
-			part[j] = ina_place_rack_score(place, rack->size, rack->free, j);
+			part[j] = ina_place_rack_score(place, rack->size, rack->free, j) +
+				  (j ? INA_PLACE_TIE * rack->jobs : 0);
 		have = ina_place_extend(row, have, part, rack->free, limit,
 					choice ? choice + (size_t)i * (limit + 1) : NULL);
 	}
 	return have;
+}
+
+/* The best rack for a single machine. */
+static void ina_place_pod_single(const struct ina_place *place, struct ina_place_pod *pod)
+{
+	double none = 0, least = INFINITY;
+	int i;
+
+	for (i = 0; i < pod->n_racks; i++) {
+		const struct ina_place_rack *rack = &place->racks[pod->racks[i]];
+		double without = ina_place_rack_score(place, rack->size, rack->free, 0), more;
+
+		none += without;
+		if (!rack->free)
+			continue;
+		more = ina_place_rack_score(place, rack->size, rack->free, 1) - without -
+		       INA_PLACE_TIE * rack->jobs;
+		if (more < least) {
+			least = more;
+			pod->rack = pod->racks[i];
+		}
+	}
+	pod->single[0] = none;
+	pod->single[1] = none + least;
 }
 
 static int ina_place_refresh(struct ina_place *place, struct ina_place_pod *pod)
@@ -346,9 +428,12 @@ static int ina_place_refresh(struct ina_place *place, struct ina_place_pod *pod)
 		return -ENOMEM;
 	ina_place_pod_row(place, pod, pod->free, pod->row, part, NULL);
 	free(part);
+	ina_place_pod_single(place, pod);
 	if (pod->size && pod->free == pod->size) {
-		pod->row[0] = place->alpha;
+		pod->row[0] = pod->single[0] = place->alpha;
 		pod->row[pod->size] = 1;
+		if (pod->size == 1)
+			pod->single[1] = 1;
 	}
 	pod->stale = false;
 	return 0;
@@ -416,7 +501,9 @@ static int ina_place_walk(struct ina_place *place, int n, int *hosts)
 
 		if (!take)
 			continue;
-		got = ina_place_pod_pick(place, &place->pods[i], take, hosts + done);
+		got = n == 1 ?
+			ina_place_pick(place, &place->racks[place->pods[i].rack], 1, hosts) :
+			ina_place_pod_pick(place, &place->pods[i], take, hosts + done);
 		if (got < 0)
 			return got;
 		done += got;
@@ -427,6 +514,34 @@ static int ina_place_walk(struct ina_place *place, int n, int *hosts)
 static int ina_place_compare(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
+}
+
+/* A + alpha * B by definition, if these machines were taken. */
+static double ina_place_score(struct ina_place *place, const int *hosts, int n)
+{
+	double score = 0;
+	int i, k;
+
+	if (n == place->size)
+		return 1;
+	ina_place_split(place, hosts, n);
+	for (i = 0; i < place->n_pods; i++) {
+		const struct ina_place_pod *pod = &place->pods[i];
+		double sum = 0;
+		int part = 0;
+
+		for (k = 0; k < pod->n_racks; k++) {
+			const struct ina_place_rack *rack = &place->racks[pod->racks[k]];
+			int here = rack->mark == place->mark ? rack->part : 0;
+
+			sum += ina_place_rack_score(place, rack->size, rack->free, here);
+			part += here;
+		}
+		if (pod->size && pod->free == pod->size && (!part || part == pod->size))
+			sum = part ? 1 : place->alpha;
+		score += sum;
+	}
+	return score;
 }
 
 int ina_place_best(struct ina_place *place, int n, int *hosts, double *score)
@@ -441,7 +556,8 @@ int ina_place_best(struct ina_place *place, int n, int *hosts, double *score)
 
 		err = ina_place_refresh(place, pod);
 		if (!err)
-			have = ina_place_extend(place->row, have, pod->row, pod->free, n,
+			have = ina_place_extend(place->row, have, n > 1 ? pod->row : pod->single,
+						n > 1 ? pod->free : pod->free > 0, n,
 						place->choice + (size_t)i * (n + 1));
 	}
 	if (!err)
@@ -449,7 +565,7 @@ int ina_place_best(struct ina_place *place, int n, int *hosts, double *score)
 	if (err)
 		return err;
 	if (score)
-		*score = n == place->size ? 1 : place->row[n];
+		*score = ina_place_score(place, hosts, n);
 	qsort(hosts, (size_t)n, sizeof(*hosts), ina_place_compare);
 	return ina_place_take(place, hosts, n);
 }

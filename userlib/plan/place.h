@@ -32,10 +32,10 @@ int ina_place_free(const struct ina_place *place);
 int ina_place_first(struct ina_place *place, int n, int *hosts);
 int ina_place_best(struct ina_place *place, int n, int *hosts, double *score);
 
-/* Take these machines: 0, or -EINVAL if one is no machine, comes twice or is taken. */
+/* Take these machines for one job: 0, or -EINVAL if one is no machine, comes twice or is taken. */
 int ina_place_take(struct ina_place *place, const int *hosts, int n);
 
-/* Give machines back that were taken. */
+/* Give back the machines of one job, all together. */
 void ina_place_give(struct ina_place *place, const int *hosts, int n);
 
 #endif

@@ -606,7 +606,7 @@ static int ina_sim_init(struct ina_sim *sim)
 	errno = ENOMEM;
 	sim->place = ina_place_create(config->topo, config->alpha);
 	sim->forest = sim->place ? ina_forest_create(config->topo, config->trees,
-						     config->candidates) : NULL;
+						     config->every, config->candidates) : NULL;
 	if (!sim->forest)
 		return -errno;
 	sim->busy = calloc(resources + 1, sizeof(int));

@@ -153,6 +153,7 @@ extern const struct ina_sim_share ina_sim_greedy;
  * @topo: machines, switches, links and capacities
  * @best_place: place with few fragments; else the first free machines
  * @trees: how trees are found
+ * @every: trees take a unit of switches with one child, too
  * @share: who may use a shared tree
  * @alpha: of the placement
  * @candidates: trees looked at per job
@@ -168,6 +169,7 @@ struct ina_sim_config {
 	const struct ina_topo *topo;
 	bool best_place;
 	enum ina_forest_plan trees;
+	bool every;
 	const struct ina_sim_share *share;
 	double alpha;
 	int candidates;
@@ -240,6 +242,62 @@ int ina_sim_run(const struct ina_sim_config *config, const struct ina_sim_job *j
 /* For policies: jobs that run, and the forest. */
 int ina_sim_runs(const struct ina_sim *sim, const struct ina_sim_run *const **runs);
 const struct ina_forest *ina_sim_forest(const struct ina_sim *sim);
+
+/**
+ * struct ina_sim_row - one run of many
+ * @trace: name of the histogram
+ * @rate: bytes a second without aggregation in the network
+ * @best_place: see struct ina_sim_config
+ * @best_trees: not INA_FOREST_FIRST
+ * @every: see struct ina_sim_config
+ * @result: what came out
+ */
+struct ina_sim_row {
+	const char *trace;
+	double rate;
+	bool best_place;
+	bool best_trees;
+	bool every;
+	struct ina_sim_result result;
+};
+
+/**
+ * struct ina_sim_growth - the planner on fabrics of different sizes
+ * @hosts: machines
+ * @switches: switches
+ * @result: what came out
+ */
+struct ina_sim_growth {
+	int hosts;
+	int switches;
+	struct ina_sim_result result;
+};
+
+/**
+ * struct ina_sim_table - all runs
+ * @rows: one after the other: rates, then traces, then variants
+ * @n: how many
+ * @growth: by size; NULL if that was not asked for
+ * @n_growth: how many
+ * @command: that gave this
+ */
+struct ina_sim_table {
+	struct ina_sim_row *rows;
+	int n;
+	struct ina_sim_growth *growth;
+	int n_growth;
+	const char *command;
+};
+
+/* report.c, plot.c: write the table; errors of @file are the caller's to check. */
+void ina_sim_report_text(const struct ina_sim_table *table, FILE *file);
+void ina_sim_report_csv(const struct ina_sim_table *table, FILE *file);
+void ina_sim_report_json(const struct ina_sim_table *table, FILE *file);
+void ina_sim_plot(const struct ina_sim_table *table, FILE *file);
+
+/* Mean of a result over the traces: of the same rate and variant as @row. */
+void ina_sim_report_mean(const struct ina_sim_table *table, const struct ina_sim_row *row,
+			 struct ina_sim_result *mean);
 
 /* Seconds of a step of a job on its own. */
 double ina_sim_step(const struct ina_sim_config *config, const struct ina_sim_job *job,

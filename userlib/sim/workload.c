@@ -45,6 +45,8 @@ static int ina_sim_name(const struct ina_doc_value *map, char **name, struct ina
 		return ina_doc_fail(map, err, "'name' is missing");
 	if (ina_doc_string(value, &text, err))
 		return -EINVAL;
+	if (!ina_topo_name_ok(text))
+		return ina_doc_fail(value, err, "only letters, digits and . _ - : / @ + %%");
 	*name = strdup(text);
 	return *name ? 0 : ina_doc_fail(map, err, "out of memory");
 }
