@@ -219,10 +219,10 @@ static bool ina_forest_movable(const struct ina_forest_job *job, int resource)
 
 static bool ina_forest_settle(struct ina_forest *forest, int number, int depth);
 
-/* Room in the log for one more change, and for three of every job when the search is over. */
+/* Room in the log for one more change, and for four of every job when the search is over. */
 static bool ina_forest_may_log(const struct ina_forest *forest)
 {
-	return forest->n_log + 3 * forest->n_jobs + 8 < forest->room_log;
+	return forest->n_log + 4 * forest->n_jobs + 8 < forest->room_log;
 }
 
 /* Move one of the trees on this resource to where it fits. */
@@ -475,7 +475,17 @@ static void ina_forest_first(struct ina_forest *forest, struct ina_forest_job *j
 	ina_forest_first_units(forest, job, 1);
 }
 
-/* Everybody's place: after a job came, or after some went. */
+/* Who has no tree of its own gets one if possible, and first fits are not better. */
+static void ina_forest_settle_rest(struct ina_forest *forest)
+{
+	ina_forest_rest(forest);
+	if (forest->n_first <= forest->n_own)
+		return;
+	ina_forest_adopt(forest);
+	ina_forest_rest(forest);
+}
+
+/* A place for a job that has come. */
 static void ina_forest_arrange(struct ina_forest *forest, int number)
 {
 	struct ina_forest_job *job = &forest->jobs[number];
@@ -488,9 +498,7 @@ static void ina_forest_arrange(struct ina_forest *forest, int number)
 	forest->steps = INA_FOREST_STEPS;
 	if (job->candidates.n && !ina_forest_settle(forest, number, INA_FOREST_DEPTH))
 		ina_forest_swap(forest, number);
-	if (forest->n_first > forest->n_own)
-		ina_forest_adopt(forest);
-	ina_forest_rest(forest);
+	ina_forest_settle_rest(forest);
 }
 
 /* Every resource of the job has room for one more in its list. 0 or -ENOMEM. */
@@ -537,7 +545,7 @@ static int ina_forest_number(struct ina_forest *forest)
 	if (!jobs)
 		return -ENOMEM;
 	forest->jobs = jobs;
-	forest->room_log = 4 * room + 4 * INA_FOREST_STEPS + 64;
+	forest->room_log = 5 * room + 4 * INA_FOREST_STEPS + 64;
 	log = reallocarray(forest->log, (size_t)forest->room_log, sizeof(*log));
 	if (!log)
 		return -ENOMEM;
@@ -584,7 +592,7 @@ int ina_forest_remove(struct ina_forest *forest, int number)
 	ina_forest_free_job(job);
 	job->tree = INA_TOPO_NONE;
 	if (forest->plan != INA_FOREST_FIRST) {
-		ina_forest_rest(forest);
+		ina_forest_settle_rest(forest);
 		ina_forest_commit(forest);
 	}
 	return 0;
