@@ -325,8 +325,7 @@ static int ina_sim_learn(struct ina_sim *sim, struct ina_sim_run *run)
 	bool same;
 
 	ina_forest_get(sim->forest, run->number, &tree);
-	same = tree.kind != INA_FOREST_NONE ? tree.index == run->tree.index :
-		run->tree.kind == INA_FOREST_NONE;
+	same = tree.index == run->tree.index;
 	if (!same) {
 		if (run->whole)
 			ina_sim_advance(sim, run, sim->now);
@@ -458,6 +457,7 @@ static int ina_sim_start(struct ina_sim *sim)
 
 	if (run) {
 		run->job = job;
+		run->tree.index = INA_TOPO_NONE;
 		run->start = run->step_start = sim->now;
 		run->hosts = calloc((size_t)job->hosts, sizeof(int));
 		if (run->hosts)
