@@ -190,18 +190,49 @@ bool ina_forest_fits(const struct ina_forest *forest, int number, int t)
 	return ina_forest_common_fits(forest, job) && ina_forest_rest_fits(forest, job, t);
 }
 
-/* The first candidate that fits, INA_TOPO_NONE if none does. */
+/* Trees that are in the way of candidate @t, counted once for every resource. */
+static long ina_forest_crowd(const struct ina_forest *forest, const struct ina_forest_job *job,
+			     int t)
+{
+	long crowd = 0;
+	int i;
+
+	for (i = job->candidates.start[t]; i < job->candidates.start[t + 1]; i++) {
+		const struct ina_forest_resource *r = &forest->resources[job->candidates.rest[i]];
+
+		if (r->n >= r->capacity)
+			crowd += r->n;
+	}
+	return crowd;
+}
+
+/* The least crowded candidate, of those that fit if @fits; INA_TOPO_NONE if there is none. */
+static int ina_forest_least(const struct ina_forest *forest, const struct ina_forest_job *job,
+			    bool fits)
+{
+	int best = INA_TOPO_NONE, t;
+	long least = LONG_MAX, crowd;
+
+	for (t = 0; t < job->candidates.n && least; t++) {
+		if (fits && !ina_forest_rest_fits(forest, job, t))
+			continue;
+		crowd = ina_forest_crowd(forest, job, t);
+		if (crowd < least) {
+			least = crowd;
+			best = t;
+		}
+	}
+	return best;
+}
+
+/* The candidate that fits best, INA_TOPO_NONE if none does. */
 static int ina_forest_fit(const struct ina_forest *forest, int number)
 {
 	const struct ina_forest_job *job = &forest->jobs[number];
-	int t;
 
 	if (!ina_forest_common_fits(forest, job))
 		return INA_TOPO_NONE;
-	for (t = 0; t < job->candidates.n; t++)
-		if (ina_forest_rest_fits(forest, job, t))
-			return t;
-	return INA_TOPO_NONE;
+	return ina_forest_least(forest, job, true);
 }
 
 /* Whether @job can do without this resource. */
@@ -385,25 +416,8 @@ static bool ina_forest_swap(struct ina_forest *forest, int number)
 /* Share where the fewest others are. */
 static void ina_forest_share(struct ina_forest *forest, int number)
 {
-	const struct ina_forest_job *job = &forest->jobs[number];
-	int t, i, best = INA_TOPO_NONE;
-	long least = LONG_MAX;
+	int best = ina_forest_least(forest, &forest->jobs[number], false);
 
-	for (t = 0; t < job->candidates.n; t++) {
-		long crowd = 0;
-
-		for (i = job->candidates.start[t]; i < job->candidates.start[t + 1]; i++) {
-			const struct ina_forest_resource *r =
-				&forest->resources[job->candidates.rest[i]];
-
-			if (r->n >= r->capacity)
-				crowd += r->n;
-		}
-		if (crowd < least) {
-			least = crowd;
-			best = t;
-		}
-	}
 	if (best >= 0)
 		ina_forest_set(forest, number, best, INA_FOREST_SHARED);
 }
