@@ -14,7 +14,7 @@
 
 #define FABRICS		120
 #define EVENTS		40
-#define SMALL		60
+#define SMALL		100
 #define JOBS		64
 
 static int draw(int n)
@@ -441,12 +441,17 @@ static void test_exact(void)
 	close(fd);
 	for (i = 0; i < SMALL && equal && proven && ok; i++) {
 		struct ina_forest_tree tree;
-		int n = 3 + draw(7), own, k;
+		int n = 3 + draw(9), own, k;
 		long optimum;
 		struct bench b;
 
 		bench_start(&b);
 		b.first = ina_forest_create(b.topo, INA_FOREST_FIRST, b.every, 8);
+		/* First fits leave more to be done. */
+		if (draw(2)) {
+			ina_forest_destroy(b.forest);
+			b.forest = ina_forest_create(b.topo, INA_FOREST_FIRST, b.every, 8);
+		}
 		for (k = 0; k < n; k++)
 			come(&b, k);
 		for (k = 0; k < n; k++) {

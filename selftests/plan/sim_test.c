@@ -14,6 +14,8 @@
 #define RANDOM	1500
 #define RUNS	30
 #define OPS	5
+#define RACK	8
+#define JOBS	10
 
 static int draw(int n)
 {
@@ -79,24 +81,26 @@ static void test_two(void)
 /**
  * struct plain - a job in the plain simulation
  * @job: what it is
+ * @runs: it has machines
+ * @start: since when
  * @begin: of its step
  * @step: which
  * @op: which
  * @busy: under way
  * @ina: in the network
  * @end: of it
- * @done: has ended
  * @ina_time: in the network so far
  */
 struct plain {
 	const struct ina_sim_job *job;
+	bool runs;
+	double start;
 	double begin;
 	int step;
 	int op;
 	bool busy;
 	bool ina;
 	double end;
-	bool done;
 	double ina_time;
 };
 
@@ -109,38 +113,54 @@ static double plain_next(const struct plain *p, double now)
 	return fmax(now, p->begin + (p->op < model->n_ops ? model->ops[p->op].start : model->step));
 }
 
-/* One event at a time: jobs of two machines each, all on one switch of capacity 1. */
+/* Start jobs in order while there are machines; how many have started. */
+static int plain_start(struct plain *p, int n, int next, int *free, double now)
+{
+	for (; next < n && p[next].job->hosts <= *free; next++) {
+		*free -= p[next].job->hosts;
+		p[next].runs = true;
+		p[next].start = p[next].begin = now;
+		/* Nothing to exchange. */
+		p[next].op = p[next].job->hosts == 1 ? p[next].job->model->n_ops : 0;
+	}
+	return next;
+}
+
+/* One event at a time, on one switch of capacity 1. */
 static double plain_run(struct plain *p, int n, double rate, double speedup, double *utilisation)
 {
+	int left = n, user = -1, free = RACK, i, at, next = plain_start(p, n, 0, &free, 0);
 	double now = 0, sum = 0;
-	int left = n, user = -1, i, next;
 
 	for (*utilisation = 0; left; ) {
-		for (next = -1, i = 0; i < n; i++)
-			if (!p[i].done && (next < 0 || plain_next(&p[i], now) <
-					   plain_next(&p[next], now)))
-				next = i;
-		struct plain *q = &p[next];
+		for (at = -1, i = 0; i < n; i++)
+			if (p[i].runs && (at < 0 || plain_next(&p[i], now) <
+					  plain_next(&p[at], now)))
+				at = i;
+		struct plain *q = &p[at];
 		const struct ina_sim_model *model = q->job->model;
 
 		now = plain_next(q, now);
 		if (q->busy) {
 			q->busy = false;
 			q->ina_time += q->ina ? model->ops[q->op].size / rate / speedup : 0;
-			user = user == next ? -1 : user;
+			user = user == at ? -1 : user;
 			q->op++;
 		} else if (q->op < model->n_ops) {
 			q->ina = user < 0;
-			user = q->ina ? next : user;
+			user = q->ina ? at : user;
 			q->busy = true;
 			q->end = now + model->ops[q->op].size / rate / (q->ina ? speedup : 1);
-		} else {
-			q->op = 0;
+		} else if (++q->step < q->job->steps) {
+			q->op = q->job->hosts == 1 ? model->n_ops : 0;
 			q->begin = now;
-			q->done = ++q->step == q->job->steps;
-			left -= q->done;
-			sum += q->done ? now : 0;
-			*utilisation += q->done ? q->ina_time / now / n : 0;
+		} else {
+			q->runs = false;
+			left--;
+			sum += now - q->start;
+			*utilisation += q->ina_time / (now - q->start) / n;
+			free += q->job->hosts;
+			next = plain_start(p, n, next, &free, now);
 		}
 	}
 	return sum / n;
@@ -161,24 +181,24 @@ static void random_model(struct ina_sim_model *model, struct ina_sim_op *ops)
 
 static void test_plain(void)
 {
-	struct ina_topo *topo = ina_topo_leaf_spine(1, 1, 8, 1e9, 1e9, 0);
+	struct ina_topo *topo = ina_topo_leaf_spine(1, 1, RACK, 1e9, 1e9, 0);
 	struct ina_sim_config config = config_of(topo);
 	bool ok = true;
 	int i;
 
 	for (i = 0; i < RANDOM && ok; i++) {
-		struct ina_sim_op ops[4][OPS];
-		struct ina_sim_model models[4];
-		struct ina_sim_job jobs[4];
-		struct plain p[4];
+		struct ina_sim_op ops[JOBS][OPS];
+		struct ina_sim_model models[JOBS];
+		struct ina_sim_job jobs[JOBS];
+		struct plain p[JOBS];
 		struct ina_sim_result r;
-		int n = 1 + draw(4), k;
+		int n = 1 + draw(JOBS), k;
 		double jct, utilisation;
 
 		memset(p, 0, sizeof(p));
 		for (k = 0; k < n; k++) {
 			random_model(&models[k], ops[k]);
-			jobs[k] = (struct ina_sim_job){ &models[k], 2, 1 + draw(5) };
+			jobs[k] = (struct ina_sim_job){ &models[k], 1 + draw(4), 1 + draw(5) };
 			p[k].job = &jobs[k];
 		}
 		jct = plain_run(p, n, config.rate, config.speedup, &utilisation);
