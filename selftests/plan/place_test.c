@@ -130,7 +130,7 @@ static bool try_case(bool *sane)
 	int hosts[HOSTS], jobs[HOSTS][HOSTS], size[HOSTS], n_jobs = 0, n, err, i;
 	struct ina_topo *topo = fabric(1 + draw(HOSTS));
 	unsigned int free = (1u << topo->n_nodes) - 1, set;
-	struct ina_place *place = ina_place_create(topo, alpha);
+	struct ina_place *place = ina_place_create(topo, alpha, draw(2));
 	bool ok;
 
 	for (i = draw(6); i > 0; i--) {
@@ -188,7 +188,7 @@ static void test_optimum(void)
 static void test_whole(void)
 {
 	struct ina_topo *topo = ina_topo_fat_tree(8, 1e9, 0);
-	struct ina_place *place = ina_place_create(topo, 0.5);
+	struct ina_place *place = ina_place_create(topo, 0.5, false);
 	int hosts[128];
 	double score = 0;
 	bool ok = true;
@@ -207,18 +207,25 @@ static void test_whole(void)
 	ina_topo_destroy(topo);
 }
 
-/* Of equal scores: two machines keep away from a job of two, one machine goes there. */
-static void test_neighbours(void)
+/*
+ * Of equal scores: two racks of four have two machines left each. Where every switch counts,
+ * a job of two keeps away from the rack in which another job of two is; where only joining
+ * ones do and both racks have one, it takes a machine of each. A single machine goes where
+ * others are.
+ */
+static void test_neighbours(bool every)
 {
 	struct ina_topo *topo = ina_topo_leaf_spine(2, 1, 4, 1e9, 1e9, 0);
-	struct ina_place *place = ina_place_create(topo, 0.5);
-	static const int two[] = { 0, 1 }, one[] = { 4 }, another[] = { 5 };
+	struct ina_place *place = ina_place_create(topo, 0.5, every);
+	static const int two[] = { 0, 1 }, other[] = { 4, 5 };
 	int hosts[2] = { 0, 0 };
 
-	ktap_ok(!ina_place_take(place, two, 2) && !ina_place_take(place, one, 1) &&
-		!ina_place_take(place, another, 1) && !ina_place_best(place, 2, hosts, NULL) &&
-		hosts[0] == 6 && hosts[1] == 7,
-		"of equal scores, the one beside fewer jobs of several machines");
+	ktap_ok(!ina_place_take(place, two, 2) &&
+		(every ? !ina_place_take(place, other, 1) && !ina_place_take(place, other + 1, 1) :
+		 !ina_place_take(place, other, 2)) &&
+		!ina_place_best(place, 2, hosts, NULL) && hosts[1] == (every ? 7 : 6) &&
+		hosts[0] == (every ? 6 : 2),
+		"of equal scores, the one that takes fewer switches of others");
 	ina_place_give(place, hosts, 2);
 	ktap_ok(!ina_place_best(place, 1, hosts, NULL) && hosts[0] == 2,
 		"a single machine goes beside them");
@@ -229,7 +236,7 @@ static void test_neighbours(void)
 static void test_refusals(void)
 {
 	struct ina_topo *topo = ina_topo_leaf_spine(2, 1, 2, 1e9, 1e9, 0);
-	struct ina_place *place = ina_place_create(topo, 0.5);
+	struct ina_place *place = ina_place_create(topo, 0.5, false);
 	static const int twice[] = { 0, 1, 0 }, no_host[] = { 0, 4 }, outside[] = { 99 };
 	int hosts[4];
 
@@ -242,10 +249,10 @@ static void test_refusals(void)
 	ina_place_destroy(place);
 	topo->nodes[1].pod = 7;
 	errno = 0;
-	place = ina_place_create(topo, 0.5);
+	place = ina_place_create(topo, 0.5, false);
 	ktap_ok(!place && errno == EINVAL, "a rack in two pods is refused");
 	topo->nodes[1].pod = 0;
-	ktap_ok(!ina_place_create(topo, -1) && !ina_place_create(topo, NAN),
+	ktap_ok(!ina_place_create(topo, -1, false) && !ina_place_create(topo, NAN, false),
 		"a weight below 0 is refused");
 	ina_topo_destroy(topo);
 }
@@ -255,7 +262,8 @@ int main(void)
 	ktap_start();
 	test_optimum();
 	test_whole();
-	test_neighbours();
+	test_neighbours(false);
+	test_neighbours(true);
 	test_refusals();
 	return ktap_end();
 }

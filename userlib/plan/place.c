@@ -4,9 +4,9 @@
  * machines in a rack is a formula, in a pod a row kept until the pod changes, and in the
  * fabric one row that every pod updates in place; only the choices are kept to walk back.
  *
- * Many placements have the same score. Among them a job of several machines goes where the
- * fewest such jobs are, since it would share a switch with each, and a job of one machine,
- * which needs no switch, where the most are.
+ * Many placements have the same score. Among them a job goes where its tree would take the
+ * fewest racks' switches that others take, and a job of one machine, which has no tree,
+ * where the most are taken.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,7 +23,7 @@
  * @hosts: indices of its machines, ascending
  * @size: how many
  * @free: of them, not taken
- * @jobs: jobs of several machines that have some here
+ * @jobs: jobs whose trees take the switch of this rack
  * @mark: serial of the last list of machines that came by
  * @part: machines of that list that are here
  */
@@ -71,6 +71,7 @@ struct ina_place_pod {
  * @size: machines
  * @free: of them, not taken
  * @alpha: weight of a fragment left free
+ * @joins: machines of a job in a rack from which on its tree takes the rack's switch
  * @row: best score in the pods so far, of 0 to @size machines
  * @choice: machines in a part by part and machines so far
  * @room: entries of @choice
@@ -87,6 +88,7 @@ struct ina_place {
 	int size;
 	int free;
 	double alpha;
+	int joins;
 	double *row;
 	int *choice;
 	size_t room;
@@ -192,7 +194,7 @@ static int ina_place_build(struct ina_place *place, const struct ina_topo *topo)
 	return place->row ? 0 : -ENOMEM;
 }
 
-struct ina_place *ina_place_create(const struct ina_topo *topo, double alpha)
+struct ina_place *ina_place_create(const struct ina_topo *topo, double alpha, bool every)
 {
 	struct ina_place *place;
 	int err;
@@ -205,6 +207,7 @@ struct ina_place *ina_place_create(const struct ina_topo *topo, double alpha)
 	if (!place)
 		return NULL;
 	place->alpha = alpha;
+	place->joins = every ? 1 : 2;
 	err = ina_place_build(place, topo);
 	if (err) {
 		ina_place_destroy(place);
@@ -274,7 +277,7 @@ static void ina_place_split(struct ina_place *place, const int *hosts, int n)
 	}
 }
 
-/* A job of several machines is, or no longer is, a neighbour in its racks. */
+/* The tree of a job of several machines takes the switches of its racks, or no longer does. */
 static void ina_place_settle(struct ina_place *place, const int *hosts, int n, int by)
 {
 	int i;
@@ -285,7 +288,7 @@ static void ina_place_settle(struct ina_place *place, const int *hosts, int n, i
 	for (i = 0; i < n; i++) {
 		struct ina_place_rack *rack = &place->racks[place->rack_of[hosts[i]]];
 
-		rack->jobs += rack->part ? by : 0;
+		rack->jobs += rack->part >= place->joins ? by : 0;
 		rack->part = 0;
 	}
 }
@@ -386,7 +389,7 @@ static int ina_place_pod_row(const struct ina_place *place, const struct ina_pla
 
 		for (j = 0; j <= rack->free; j++)
 			part[j] = ina_place_rack_score(place, rack->size, rack->free, j) +
-				  (j ? INA_PLACE_TIE * rack->jobs : 0);
+				  (j >= place->joins ? INA_PLACE_TIE * rack->jobs : 0);
 		have = ina_place_extend(row, have, part, rack->free, limit,
 					choice ? choice + (size_t)i * (limit + 1) : NULL);
 	}

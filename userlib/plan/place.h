@@ -12,11 +12,11 @@ struct ina_place;
 
 /*
  * Of all machines of @topo, none taken. @alpha weighs the fragments left free against
- * those the job gets. A machine without a rack is a rack of its own, a rack without a pod
+ * those the job gets; @every as for ina_forest_create(), it decides between equals. A machine without a rack is a rack of its own, a rack without a pod
  * a pod of its own. NULL with errno set: EINVAL if a rack is in two pods or @alpha is no
  * weight. @topo must outlive it.
  */
-struct ina_place *ina_place_create(const struct ina_topo *topo, double alpha);
+struct ina_place *ina_place_create(const struct ina_topo *topo, double alpha, bool every);
 void ina_place_destroy(struct ina_place *place);
 
 /* Machines, and of them those not taken. */

@@ -604,7 +604,7 @@ static int ina_sim_init(struct ina_sim *sim)
 	size_t n = (size_t)sim->n_jobs + 1;
 
 	errno = ENOMEM;
-	sim->place = ina_place_create(config->topo, config->alpha);
+	sim->place = ina_place_create(config->topo, config->alpha, config->every);
 	sim->forest = sim->place ? ina_forest_create(config->topo, config->trees,
 						     config->every, config->candidates) : NULL;
 	if (!sim->forest)
