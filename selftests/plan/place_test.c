@@ -22,7 +22,7 @@ static int draw(int n)
 static struct ina_topo *fabric(int hosts)
 {
 	struct ina_topo *topo = ina_topo_create();
-	int racks = 1 + draw(5), pods = 1 + draw(3), pod_of[5], i;
+	int racks = 1 + draw(5), pods = 1 + draw(3), pod_of[5] = { 0 }, i;
 
 	for (i = 0; i < racks; i++)
 		pod_of[i] = draw(6) ? draw(pods) : INA_TOPO_NONE;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What forest.c, which moves trees about, and exact.c, which proves how far that got, share.
+ * What forest.c, which keeps trees, settle.c, which finds them, and exact.c, which proves how
+ * far that got, share.
  */
 #ifndef INA_PLAN_FOREST_IMPL_H
 #define INA_PLAN_FOREST_IMPL_H
 
 #include "candidate.h"
 #include "forest.h"
+
+#define INA_FOREST_STEPS	400	/* candidates tried for a job before giving up */
 
 /**
  * struct ina_forest_resource - a switch or a link with a limit
@@ -126,11 +129,24 @@ static inline int ina_forest_at(const struct ina_forest_job *job, int t, int i)
 /* Give @job this tree, and remember what it had. Never fails. */
 void ina_forest_set(struct ina_forest *forest, int job, int tree, enum ina_forest_kind kind);
 
+/* Take back what was changed since the log had @mark entries. */
+void ina_forest_undo(struct ina_forest *forest, int mark);
+
 /* Whether candidate @t of @job fits beside all trees of their own. */
 bool ina_forest_fits(const struct ina_forest *forest, int job, int t);
 
 /* Who has no tree of its own gets one if it fits, else shares. */
 void ina_forest_rest(struct ina_forest *forest);
+
+/* The same, and the plan of first fits is not better. */
+void ina_forest_settle_rest(struct ina_forest *forest);
+
+/* Find a tree for a job that has come. */
+void ina_forest_arrange(struct ina_forest *forest, int job);
+
+/* Plan of first fits: choose for a job that comes; add @by to the units it takes there. */
+void ina_forest_first(struct ina_forest *forest, struct ina_forest_job *job);
+void ina_forest_first_units(struct ina_forest *forest, const struct ina_forest_job *job, int by);
 
 /* What was changed is final: count the moves. */
 void ina_forest_commit(struct ina_forest *forest);

@@ -11,21 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "heap.h"
 #include "sim.h"
-
-/**
- * struct ina_sim_event - what happens next to a job
- * @time: when
- * @order: of events at the same time
- * @serial: void if the job waits for another one by now
- * @run: the job
- */
-struct ina_sim_event {
-	double time;
-	uint64_t order;
-	uint64_t serial;
-	struct ina_sim_run *run;
-};
 
 /**
  * struct ina_sim - a run under way
@@ -39,9 +26,7 @@ struct ina_sim_event {
  * @busy: units in use now, of each resource
  * @runs: jobs that run
  * @n_runs: how many
- * @heap: events, earliest first
- * @n_heap: how many
- * @room_heap: entries there is memory for
+ * @heap: events to come
  * @serial: of the last event
  * @now: time
  * @jct: completion time of each job that has ended
@@ -60,9 +45,7 @@ struct ina_sim {
 	int *busy;
 	struct ina_sim_run **runs;
 	int n_runs;
-	struct ina_sim_event *heap;
-	int n_heap;
-	int room_heap;
+	struct ina_sim_heap heap;
 	uint64_t serial;
 	double now;
 	double *jct;
@@ -112,71 +95,11 @@ double ina_sim_step(const struct ina_sim_config *config, const struct ina_sim_jo
 	return fmax(end, job->model->step);
 }
 
-static bool ina_sim_before(const struct ina_sim_event *a, const struct ina_sim_event *b)
-{
-	return a->time < b->time || (a->time == b->time && a->order < b->order);
-}
-
+/* The job waits for this from now on, and for nothing else. */
 static int ina_sim_push(struct ina_sim *sim, struct ina_sim_run *run, double time)
 {
-	int i = sim->n_heap;
-
-	if (i == sim->room_heap) {
-		int room = i ? 2 * i : 256;
-		struct ina_sim_event *heap = reallocarray(sim->heap, (size_t)room, sizeof(*heap));
-
-		if (!heap)
-			return -ENOMEM;
-		sim->heap = heap;
-		sim->room_heap = room;
-	}
 	run->serial = ++sim->serial;
-	struct ina_sim_event event = { time, run->serial, run->serial, run };
-
-	for (; i && ina_sim_before(&event, &sim->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		sim->heap[i] = sim->heap[(i - 1) / 2];
-	sim->heap[i] = event;
-	sim->n_heap++;
-	return 0;
-}
-
-static struct ina_sim_event ina_sim_pop(struct ina_sim *sim)
-{
-	struct ina_sim_event first = sim->heap[0], last = sim->heap[--sim->n_heap];
-	int i = 0, child;
-
-	while ((child = 2 * i + 1) < sim->n_heap) {
-		if (child + 1 < sim->n_heap &&
-		    ina_sim_before(&sim->heap[child + 1], &sim->heap[child]))
-			child++;
-		if (!ina_sim_before(&sim->heap[child], &last))
-			break;
-		sim->heap[i] = sim->heap[child];
-		i = child;
-	}
-	sim->heap[i] = last;
-	return first;
-}
-
-/* Events of a job that is gone must not be looked at. */
-static void ina_sim_forget(struct ina_sim *sim, const struct ina_sim_run *run)
-{
-	int i, n = 0;
-	struct ina_sim_event *old = sim->heap;
-
-	for (i = 0; i < sim->n_heap; i++)
-		if (old[i].run != run)
-			old[n++] = old[i];
-	sim->n_heap = n;
-	/* What is left is no heap any more: sort in, one after the other. */
-	for (i = 1; i < n; i++) {
-		struct ina_sim_event event = old[i];
-		int k = i;
-
-		for (; k && ina_sim_before(&event, &old[(k - 1) / 2]); k = (k - 1) / 2)
-			old[k] = old[(k - 1) / 2];
-		old[k] = event;
-	}
+	return ina_sim_heap_push(&sim->heap, (struct ina_sim_event){ time, run->serial, run });
 }
 
 static void ina_sim_hold(struct ina_sim *sim, struct ina_sim_run *run, int *list, int n)
@@ -404,16 +327,21 @@ static double ina_sim_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Bytes a second the slowest machine of the job has left. */
+static int ina_sim_host_compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Bytes a second the slowest machine of the job has left; @hosts are sorted. */
 static double ina_sim_rate(const struct ina_topo *topo, const int *hosts, int n)
 {
 	double least = INFINITY;
-	int i, k;
+	int i;
 
 	for (i = 0; i < topo->n_links; i++)
-		for (k = 0; k < n; k++)
-			if (topo->links[i].a == hosts[k])
-				least = fmin(least, (topo->links[i].rate - topo->links[i].used) / 8);
+		if (topo->links[i].rate > topo->links[i].used &&
+		    bsearch(&topo->links[i].a, hosts, (size_t)n, sizeof(int), ina_sim_host_compare))
+			least = fmin(least, (topo->links[i].rate - topo->links[i].used) / 8);
 	return least;
 }
 
@@ -531,7 +459,7 @@ static int ina_sim_end(struct ina_sim *sim, struct ina_sim_run *run)
 		;
 	memmove(&sim->runs[i], &sim->runs[i + 1],
 		(size_t)(--sim->n_runs - i) * sizeof(*sim->runs));
-	ina_sim_forget(sim, run);
+	ina_sim_heap_forget(&sim->heap, run);
 	ina_sim_run_free(run);
 	return ina_sim_admit(sim);
 }
@@ -540,8 +468,8 @@ static int ina_sim_loop(struct ina_sim *sim, uint64_t *events)
 {
 	int err = ina_sim_admit(sim);
 
-	while (!err && sim->n_heap) {
-		struct ina_sim_event event = ina_sim_pop(sim);
+	while (!err && sim->heap.n) {
+		struct ina_sim_event event = ina_sim_heap_pop(&sim->heap);
 
 		if (event.serial != event.run->serial)
 			continue;
@@ -644,6 +572,6 @@ int ina_sim_run(const struct ina_sim_config *config, const struct ina_sim_job *j
 	free(sim.runs);
 	free(sim.jct);
 	free(sim.plan);
-	free(sim.heap);
+	free(sim.heap.events);
 	return err;
 }

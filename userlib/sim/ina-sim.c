@@ -100,6 +100,25 @@ static void ina_sim_limit(struct ina_topo *topo, bool links, int capacity)
 		topo->links[i].capacity = links ? capacity : 0;
 }
 
+/* Whether every machine has a link with something left; the first without is named. */
+static bool ina_sim_linked(const struct ina_topo *topo)
+{
+	bool *linked = calloc((size_t)topo->n_nodes + 1, sizeof(*linked));
+	int i;
+
+	for (i = 0; linked && i < topo->n_links; i++)
+		linked[topo->links[i].a] |= topo->links[i].rate > topo->links[i].used;
+	for (i = 0; linked && i < topo->n_nodes; i++)
+		if (topo->nodes[i].kind == INA_TOPO_HOST && !linked[i]) {
+			fprintf(stderr, "ina-sim: host '%s' has no rate left: give --rate\n",
+				topo->nodes[i].name);
+			break;
+		}
+	i = linked && i == topo->n_nodes;
+	free(linked);
+	return i;
+}
+
 /* The fabric; NULL after saying why not, with the exit status in @status. */
 static struct ina_topo *ina_sim_fabric(const struct ina_sim_options *o, int *status)
 {
@@ -110,6 +129,10 @@ static struct ina_topo *ina_sim_fabric(const struct ina_sim_options *o, int *sta
 		topo = ina_topo_read(o->topology, &err);
 		if (!topo)
 			fprintf(stderr, "ina-sim: %s\n", err.text);
+		if (topo && !(o->rates[0] > 0) && !ina_sim_linked(topo)) {
+			ina_topo_destroy(topo);
+			topo = NULL;
+		}
 		*status = 2;
 	} else {
 		/* Rates of links play no part: --rate does. */

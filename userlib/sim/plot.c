@@ -31,8 +31,10 @@ static void ina_sim_plot_axis(FILE *file, int top, int width, double rate)
 {
 	int i;
 
-	fprintf(file, "<text x=\"%d\" y=\"%d\">INA efficiency score, all-reduce at %g GB/s</text>\n",
-		PLOT_LEFT, top - 6, rate / 1e9);
+	fprintf(file, "<text x=\"%d\" y=\"%d\">INA efficiency score", PLOT_LEFT, top - 6);
+	if (rate > 0)
+		fprintf(file, ", all-reduce at %g GB/s", rate / 1e9);
+	fprintf(file, "</text>\n");
 	for (i = 0; i <= 5; i++) {
 		int y = top + PLOT_HEIGHT - i * PLOT_HEIGHT / 5;
 

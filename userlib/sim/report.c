@@ -54,10 +54,14 @@ void ina_sim_report_mean(const struct ina_sim_table *table, const struct ina_sim
 	memset(mean, 0, sizeof(*mean));
 	for (i = 0; i < table->n; i++)
 		n += ina_sim_same(&table->rows[i], row);
-	for (i = 0; i < table->n; i++)
-		for (c = 0; ina_sim_same(&table->rows[i], row) && c < INA_SIM_COLUMNS; c++)
-			*(double *)((char *)mean + ina_sim_columns[c].at) +=
-				ina_sim_value(&table->rows[i].result, c) / n;
+	for (c = 0; c < INA_SIM_COLUMNS; c++) {
+		double sum = 0;
+
+		for (i = 0; i < table->n; i++)
+			if (ina_sim_same(&table->rows[i], row))
+				sum += ina_sim_value(&table->rows[i].result, c) / n;
+		memcpy((char *)mean + ina_sim_columns[c].at, &sum, sizeof(sum));
+	}
 }
 
 static const char *ina_sim_tick(bool yes)
@@ -163,7 +167,11 @@ void ina_sim_report_text(const struct ina_sim_table *table, FILE *file)
 	fprintf(file, "Made by `%s`.\n\n", table->command);
 	for (i = 0; i < table->n; i++)
 		if (ina_sim_is_first(table, i, false)) {
-			fprintf(file, "## All-reduce at %g GB/s\n\n", table->rows[i].rate / 1e9);
+			if (table->rows[i].rate > 0)
+				fprintf(file, "## All-reduce at %g GB/s\n\n",
+					table->rows[i].rate / 1e9);
+			else
+				fprintf(file, "## All-reduce as fast as a job's slowest machine\n\n");
 			ina_sim_text_means(table, table->rows[i].rate, file);
 			ina_sim_text_traces(table, table->rows[i].rate, file);
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * ina-sim: jobs of data-parallel training on a fabric, event by event down to each
- * all-reduce. What its files share: workload.c draws jobs, engine.c runs them, share.c says
- * who may aggregate in the network now, report.c and plot.c write what came out.
+ * all-reduce. What its files share: workload.c draws jobs, engine.c runs them, heap.c has the
+ * events, share.c says who may aggregate in the network now, report.c and plot.c write what
+ * came out.
  */
 #ifndef INA_SIM_H
 #define INA_SIM_H
@@ -246,7 +247,7 @@ const struct ina_forest *ina_sim_forest(const struct ina_sim *sim);
 /**
  * struct ina_sim_row - one run of many
  * @trace: name of the histogram
- * @rate: bytes a second without aggregation in the network
+ * @rate: bytes a second without aggregation in the network; 0: of the slowest machine
  * @best_place: see struct ina_sim_config
  * @best_trees: not INA_FOREST_FIRST
  * @every: see struct ina_sim_config
