@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the planner's tests share: results as KTAP lines, and random numbers whose seed is
- * printed and may be given as INA_SEED.
+ * What the planner's tests share: results as KTAP lines, random numbers whose seed is
+ * printed and may be given as INA_SEED, and damaged input.
  */
 #ifndef INA_SELFTESTS_PLAN_KTAP_H
 #define INA_SELFTESTS_PLAN_KTAP_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static int ktap_count;
@@ -58,6 +59,52 @@ static uint32_t ktap_below(uint32_t n)
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return (uint32_t)((z ^ z >> 31) % n);
+}
+
+/* Damage a text in one to four places: bytes, pieces doubled, cut or moved. */
+__attribute__((unused))
+static size_t ktap_mutate(const char *from, size_t size, char *to, size_t room)
+{
+	static const char special[] = "[]{}:,-&*\"'\\#\n\t =|>?!%@0123456789.eEkMGTi\xff\xc3\x00";
+
+	memcpy(to, from, size);
+	for (uint32_t n = 1 + ktap_below(4); n--;) {
+		size_t at = ktap_below((uint32_t)size + 1), length = 1 + ktap_below(12);
+
+		if (!size || at + length > size)
+			continue;
+		switch (ktap_below(4)) {
+		case 0:
+			to[at] = special[ktap_below(sizeof(special))];
+			break;
+		case 1:
+			memmove(to + at, to + at + length, size - at - length);
+			size -= length;
+			break;
+		case 2:
+			if (size + length > room)
+				break;
+			memmove(to + at + length, to + at, size - at);
+			size += length;
+			break;
+		default:
+			memmove(to + ktap_below((uint32_t)(size - length) + 1), to + at, length);
+		}
+	}
+	return size;
+}
+
+/* "f:LINE: text", a line of the text. */
+__attribute__((unused))
+static bool ktap_is_reason(const char *reason, const char *text, size_t size)
+{
+	unsigned long lines = 1;
+	char *end;
+	unsigned long line = strncmp(reason, "f:", 2) ? 0 : strtoul(reason + 2, &end, 10);
+
+	for (size_t i = 0; i < size; i++)
+		lines += text[i] == '\n' || text[i] == '\r';
+	return line && line <= lines && !strncmp(end, ": ", 2) && end[2];
 }
 
 #endif

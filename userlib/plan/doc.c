@@ -17,6 +17,7 @@
 
 #define DOC_SIZE_MAX	(16U << 20)
 #define DOC_DEPTH_MAX	64
+#define DOC_VALUES_MAX	(1 << 21)
 #define DOC_TABLE_MIN	16
 
 enum doc_kind {
@@ -69,7 +70,10 @@ struct ina_doc {
  * @open: the innermost list or mapping that is open, NULL outside
  * @key: key read last, whose value comes next; NULL if none
  * @depth: open lists and mappings
- * @lines: lines of the text
+ * @n_values: values so far
+ * @text: what is read
+ * @size: bytes of it
+ * @lines: lines of it
  * @err: where the reason of a refusal goes
  */
 struct doc_build {
@@ -77,6 +81,9 @@ struct doc_build {
 	struct ina_doc_value *open;
 	char *key;
 	int depth;
+	int n_values;
+	const char *text;
+	size_t size;
 	size_t lines;
 	struct ina_doc_error *err;
 };
@@ -231,13 +238,21 @@ static int doc_attach(struct doc_build *build, struct ina_doc_value *value)
 	return 0;
 }
 
+/* NULL with the reason in build->err. */
 static struct ina_doc_value *doc_value_create(struct doc_build *build, enum doc_kind kind,
 					      const yaml_event_t *event)
 {
-	struct ina_doc_value *value = calloc(1, sizeof(*value));
+	struct ina_doc_value *value = NULL;
 
-	if (!value)
+	if (++build->n_values > DOC_VALUES_MAX) {
+		doc_fail_line(build, event->start_mark.line + 1, "more than 2097152 values");
 		return NULL;
+	}
+	value = calloc(1, sizeof(*value));
+	if (!value) {
+		doc_fail_memory(build);
+		return NULL;
+	}
 	value->kind = kind;
 	value->file = build->doc->file;
 	value->line = (int)event->start_mark.line + 1;
@@ -271,7 +286,7 @@ static int doc_take_scalar(struct doc_build *build, const yaml_event_t *event)
 		return doc_take_key(build, event);
 	value = doc_value_create(build, DOC_SCALAR, event);
 	if (!value)
-		return doc_fail_memory(build);
+		return -EINVAL;
 	value->text = strdup(text);
 	if (value->text)
 		return doc_attach(build, value);
@@ -293,7 +308,7 @@ static int doc_take_open(struct doc_build *build, enum doc_kind kind, const yaml
 		return doc_fail_line(build, line, "more than 64 levels");
 	value = doc_value_create(build, kind, event);
 	if (!value)
-		return doc_fail_memory(build);
+		return -EINVAL;
 	ret = doc_attach(build, value);
 	if (!ret)
 		build->open = value;
@@ -327,11 +342,19 @@ static int doc_take(struct doc_build *build, const yaml_event_t *event)
 	}
 }
 
-/* What is missing at the end of the file is missing behind its last line for libyaml. */
+/*
+ * What is missing at the end of the file is missing behind its last line for libyaml; of bytes
+ * that are no text it knows the place only.
+ */
 static int doc_fail_syntax(struct doc_build *build, const yaml_parser_t *parser)
 {
 	size_t line = parser->problem_mark.line + 1;
 
+	if (parser->error == YAML_READER_ERROR) {
+		line = 1;
+		for (size_t i = 0; i < parser->problem_offset && i < build->size; i++)
+			line += build->text[i] == '\n';
+	}
 	if (parser->error == YAML_MEMORY_ERROR)
 		return doc_fail_memory(build);
 	return doc_fail_line(build, line < build->lines ? line : build->lines,
@@ -361,6 +384,8 @@ static int doc_parse(struct doc_build *build, const char *text, size_t size)
 	yaml_parser_t parser;
 	int ret;
 
+	build->text = text;
+	build->size = size;
 	build->lines = 1;
 	for (size_t i = 0; i + 1 < size; i++)
 		build->lines += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');

@@ -183,7 +183,7 @@ static int ina_forest_number(struct ina_forest *forest)
 {
 	struct ina_forest_change *log;
 	struct ina_forest_job *jobs;
-	int i, room;
+	int i, room, room_log;
 
 	for (i = 0; i < forest->n_jobs && forest->jobs[i].used; i++)
 		;
@@ -194,11 +194,12 @@ static int ina_forest_number(struct ina_forest *forest)
 	if (!jobs)
 		return -ENOMEM;
 	forest->jobs = jobs;
-	forest->room_log = 5 * room + 4 * INA_FOREST_STEPS + 64;
-	log = reallocarray(forest->log, (size_t)forest->room_log, sizeof(*log));
+	room_log = 5 * room + 4 * INA_FOREST_STEPS + 64;
+	log = reallocarray(forest->log, (size_t)room_log, sizeof(*log));
 	if (!log)
 		return -ENOMEM;
 	forest->log = log;
+	forest->room_log = room_log;
 	forest->room_jobs = room;
 	return i;
 }

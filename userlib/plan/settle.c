@@ -80,13 +80,15 @@ static int ina_forest_least(const struct ina_forest *forest, const struct ina_fo
 	return best;
 }
 
-/* The candidate that fits best, INA_TOPO_NONE if none does. */
+/* The candidate that fits best, the tree it has if that does; INA_TOPO_NONE if none does. */
 static int ina_forest_fit(const struct ina_forest *forest, int number)
 {
 	const struct ina_forest_job *job = &forest->jobs[number];
 
 	if (!ina_forest_common_fits(forest, job))
 		return INA_TOPO_NONE;
+	if (job->tree >= 0 && ina_forest_rest_fits(forest, job, job->tree))
+		return job->tree;
 	return ina_forest_least(forest, job, true);
 }
 

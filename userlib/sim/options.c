@@ -187,7 +187,7 @@ static int ina_sim_option(struct ina_sim_options *o, int c, const char *name, co
 	case OPT_ALPHA:
 		return ina_sim_number(name, word, 0, 1e3, &o->alpha);
 	case OPT_JOBS:
-		bad = ina_sim_integer(name, word, 1, 10000000, &number);
+		bad = ina_sim_integer(name, word, 1, 1000000, &number);
 		o->jobs = (int)number;
 		return bad;
 	case OPT_SEED:
