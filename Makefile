@@ -87,6 +87,16 @@ bench-loss:
 	+@$(VM)/deps.sh
 	+@selftests/bench/bench.sh loss
 
+# QUICK=1 leaves the recorded results alone.
+.PHONY: sim
+sim: SIM_OUT = $(if $(filter 1,$(QUICK)),build/results,Documentation/results)
+sim: user-userlib
+	@mkdir -p $(SIM_OUT)
+	$(B)/userlib/ina-sim --traces userlib/sim/traces \
+		$(if $(filter 1,$(QUICK)),--jobs 300,--rate 12.5G --rate 25G --growth) \
+		$(if $(SEED),--seed $(SEED)) --markdown $(SIM_OUT)/sim.md \
+		--json $(SIM_OUT)/sim.json --svg $(SIM_OUT)/sim.svg
+
 .PHONY: check
 check:
 	+@$(VM)/deps.sh check
@@ -124,6 +134,8 @@ help:
 	@echo "                   QUICK=1 for six to nine minutes of it"
 	@echo "make bench-sweep   sizes of a packet, beside XDP and UDP, and numbers of children; QUICK=1 for less"
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
+	@echo "make sim           MINA's evaluation on a simulated fabric; writes Documentation/results/sim.*"
+	@echo "                   QUICK=1 for a small one, into build/results/; SEED=n for other jobs"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, man pages, YAML,"
 	@echo "                   tool, install, DKMS, protocol model"
 	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="

@@ -15,6 +15,7 @@ packages_list()
 	echo libelf-dev libssl-dev libmnl-dev libyaml-dev libnl-3-dev libnl-genl-3-dev
 	echo linux-source busybox-static iproute2 ethtool jq python3 python3-yaml
 	echo procps util-linux udev
+	echo glpk-utils
 	case $VM_DEB in
 	amd64) echo qemu-system-x86 ;;
 	arm64) echo qemu-system-arm ;;
