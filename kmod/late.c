@@ -71,9 +71,9 @@ static u32 ina_late_fail_ms(const struct ina_node *node)
 }
 
 /*
- * Is this the round that keeps all others out? It is complete, as is the whole
- * window, but somebody below has not got it or has not read it. At the root a
- * round that has failed is over as well: it has named whom it waited for.
+ * Is this the round that keeps all others out? It is over, as is the whole window, but
+ * somebody below does not acknowledge it. If it has failed, the root knows whom it waited
+ * for, and has nothing to hear from others.
  */
 static bool ina_late_held(const struct ina_node *node,
 			  const struct ina_round *entry)
@@ -81,11 +81,12 @@ static bool ina_late_held(const struct ina_node *node,
 	const struct ina_round *other;
 	u32 i;
 
-	if (!node->open || entry->tag.round != node->acked)
+	if (!node->open || entry->tag.round != node->acked ||
+	    (entry->failed && !node->root))
 		return false;
 	for (i = 0; i < node->job->config.depth; i++) {
 		other = &node->rounds[i];
-		if (!(other->failed ? node->root : other->complete) ||
+		if (!(other->complete || other->failed) ||
 		    !ina_round_is_live(node, other))
 			return false;
 	}

@@ -257,7 +257,8 @@ run_chain()
 # closed RANK: it was told that nobody can go on, and because of whom
 closed()
 {
-	grep -q 'no epoch is open: the deadline passed (10\.0\.0\.11 worker 0' "$_dir/$1.log"
+	grep -q 'no epoch is open: the deadline passed (10\.0\.0\.11 worker 0' "$_dir/$1.log" ||
+		! tail -n 5 "$_dir/$1.log"
 }
 
 if [[ $INA_SIZE == full ]]; then
@@ -271,7 +272,8 @@ if [[ $INA_SIZE == full ]]; then
 	kill -CONT "${running[1]}"
 	ok "the late one is told there" told 1 .
 
-	ok "rounds run over three levels again" run_chain --continue-on-failure
+	ok "rounds run over three levels again" run_chain --continue-on-failure \
+		--timeout $((deadline * 20000))
 	on sw ip link set p-w1 down
 	ok "those who go on after failed rounds are told why they cannot" \
 		wait_for $((deadline * 4)) closed 0
