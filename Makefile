@@ -66,6 +66,12 @@ chaos:
 	+@$(VM)/deps.sh
 	+@INA_CHAOS_SECONDS=$(or $(SECONDS),600) INA_SEED=$(or $(SEED),$(INA_SEED)) $(VM)/chaos.sh
 
+# What needs no kernel of ours.
+.PHONY: test-host
+test-host:
+	+@$(VM)/deps.sh
+	+@$(MAKE) -C selftests/plan O=$(B)/selftests/plan check
+
 .PHONY: test-cross
 test-cross:
 	+@$(VM)/deps.sh cross
@@ -129,6 +135,7 @@ help:
 	@echo "                   KERNELS=\"6.1 6.12 7.2\" builds and tests on each of these"
 	@echo "make chaos         ten minutes of failures at random, on the fast and the debug kernel"
 	@echo "                   SECONDS=600 for how long on each, SEED=n to repeat a run"
+	@echo "make test-host     the planner's tests alone, which need no VM"
 	@echo "make test-cross    KUnit on the other architecture"
 	@echo "make bench         ina beside XDP, TCP, UDP, Open MPI and Gloo; writes Documentation/results/"
 	@echo "                   QUICK=1 for six to nine minutes of it"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What `make test` runs, and its last line: `N passed, N failed`, summed over all.
 #
-#   T="name ..."            only these tests (runner and kunit are names, too)
+#   T="name ..."            only these tests (runner, kunit and host are names, too)
 #   KERNELS="6.1 6.12 7.2"  build without warnings and test on each of these
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -127,6 +127,19 @@ test_runner()
 	"$here/selftest.sh" "$total" || echo "fail $1 exit status $?" >>"$total"
 }
 
+# The planner, on this machine.
+test_host()
+{
+	local log=$INA_BUILD/log/host.log rc=0
+	make -s -k -C "$INA_TOP" test-host >"$log" 2>&1 </dev/null || rc=$?
+	sed -n 's/^ok [0-9]* - /pass host /p; s/^not ok [0-9]* - /fail host /p' "$log" >>"$total"
+	((!rc)) || {
+		echo "fail host exit status $rc, see ${log#"$INA_TOP/"}" >>"$total"
+		tail -n 40 "$log"
+	}
+	say "host: $(grep -c '^ok ' "$log") passed"
+}
+
 # test_share N OF TEST...: one share of these, by what they take.
 test_share()
 {
@@ -174,6 +187,7 @@ test_default()
 	((!${#full[@]})) || test_beside test_boot fast --kernel fast --size full --cpus 1 "${full[@]}"
 	((${#small[@]} + ${#leak[@]} == 0)) || test_beside test_kernel debug
 	[[ ! $(test_pick runner) ]] || test_beside test_runner runner
+	[[ ! $(test_pick host) ]] || test_beside test_host host
 	((!${#stock[@]})) || test_beside test_boot stock --kernel stock --size full --cpus 1 "${stock[@]}"
 	((!${#leak[@]})) || test_beside test_boot leak --kernel debug --size small "${leak[@]}"
 	((!${#small[@]})) || test_small "${small[@]}"
