@@ -175,6 +175,9 @@ static int ina_call_collect(struct ina_call *c)
 		ina_call_note(c, err);
 		ina_release(c->s, c->oldest);
 	}
+	/* Who left may be back already, at another call. */
+	if (st.reason == INA_REASON_LEFT)
+		c->count = c->sent;
 	c->done += part;
 	c->oldest++;
 	return 0;
@@ -191,6 +194,8 @@ static int ina_call_run(struct ina_call *c)
 	}
 	if (err)
 		ina_call_note(c, err);
+	/* Only a timeout ends a call here alone. */
+	c->s->owing = err == -EINPROGRESS && c->sent && c->sent < c->total;
 	return c->error;
 }
 
@@ -199,7 +204,6 @@ static int ina_call_failed(struct ina_call *c)
 	struct ina_session *s = c->s;
 
 	s->spent |= c->sent > 0;
-	s->owing = c->sent && c->sent < c->total;
 	if (c->total <= s->att.capacity)
 		return ina_error_set(s, c->error, "%s", c->text);
 	return ina_error_set(s, c->error, "%zu of %zu elements summed: %.200s", c->summed,
