@@ -158,7 +158,7 @@ static int ina_encap_open(struct net *net, struct ina_port *port, int family,
 	};
 	int err, on = 1;
 
-	err = udp_sock_create(net, &config, sock);
+	err = ina_net_errno(udp_sock_create(net, &config, sock));
 	if (err)
 		return err;
 	ina_udp_tunnel_setup(net, *sock, &tunnel);
@@ -215,8 +215,9 @@ int ina_encap_get(struct ina_job *job, struct netlink_ext_ack *extack)
 	if (!port)
 		port = ina_encap_create(inet, htons(job->config.port));
 	if (IS_ERR(port)) {
-		NL_SET_ERR_MSG(extack,
-			       "Cannot open the UDP port: is it in use? Choose another one");
+		if (port != ERR_PTR(-ENOMEM))
+			NL_SET_ERR_MSG(extack,
+				       "Cannot open the UDP port: is it in use? Choose another one");
 		return PTR_ERR(port);
 	}
 	port->users++;

@@ -183,7 +183,9 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 	};
 	err = nf_register_net_hook(inet->net, &entry->ops);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "The device takes no ingress hook");
+		if (err != -ENOMEM)
+			NL_SET_ERR_MSG(extack,
+				       "The device takes no ingress hook");
 		kfree(entry);
 		return err;
 	}

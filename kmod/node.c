@@ -24,6 +24,8 @@
 #include "xmit.h"
 
 #define INA_NODE_TICK_MS	50
+/* Who asks is told of a failure, the log is not: per-CPU memory dumps the stack. */
+#define INA_NODE_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN)
 
 /**
  * ina_node_kick() - let the node's work run
@@ -287,7 +289,7 @@ struct ina_child *ina_node_children(const struct ina_node *node,
 		children[i].acked = U64_MAX;
 		ina_hop_init(&children[i].peer.hop, ina_node_slots(node),
 			     node->job->config.group);
-		err = dst_cache_init(&children[i].peer.dst, GFP_KERNEL_ACCOUNT);
+		err = dst_cache_init(&children[i].peer.dst, INA_NODE_GFP);
 	}
 	if (!err)
 		return children;
@@ -334,7 +336,7 @@ static int ina_node_init_peers(struct ina_node *node,
 	node->parent.addr = tree->parent;
 	ina_hop_init(&node->parent.hop, ina_node_slots(node),
 		     node->job->config.group);
-	return dst_cache_init(&node->parent.dst, GFP_KERNEL_ACCOUNT);
+	return dst_cache_init(&node->parent.dst, INA_NODE_GFP);
 }
 
 static void ina_node_init(struct ina_node *node, struct ina_job *job,
@@ -379,35 +381,39 @@ static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 }
 
 /* Lower @mtu to that of the path to @peer, if there is one. */
-static void ina_node_narrow(struct net *net, const struct ina_tree *tree,
-			    const struct in6_addr *peer, unsigned int *mtu)
+static int ina_node_narrow(struct net *net, const struct ina_tree *tree,
+			   const struct in6_addr *peer, unsigned int *mtu)
 {
 	struct in6_addr source = tree->local;
 	unsigned int path;
+	int err;
 
-	if (!ina_xmit_source(net, peer, &source, &path))
+	err = ina_xmit_source(net, peer, &source, &path);
+	if (!err)
 		*mtu = min(*mtu, path);
+	return err == -ENOMEM ? err : 0;
 }
 
 /*
  * Elements whose partial sums fit the paths to all neighbours: a power of two, so that paths and
- * headers that differ a little give the same everywhere. Return: 0 if nothing fits.
+ * headers that differ a little give the same everywhere. Return: 0 if nothing fits, or -ENOMEM.
  */
-static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
+static int ina_node_fragment(struct net *net, const struct ina_tree *tree,
 			     unsigned int elem)
 {
 	const unsigned int headers = sizeof(struct ipv6hdr) +
 				     sizeof(struct udphdr) +
 				     sizeof(struct ina_hdr);
 	unsigned int mtu = U16_MAX;
+	int err = 0;
 	u16 i;
 
 	if (!ipv6_addr_any(&tree->parent))
-		ina_node_narrow(net, tree, &tree->parent, &mtu);
-	for (i = 0; i < tree->nchildren; i++)
-		ina_node_narrow(net, tree, &tree->children[i], &mtu);
-	if (mtu < headers + elem)
-		return 0;
+		err = ina_node_narrow(net, tree, &tree->parent, &mtu);
+	for (i = 0; i < tree->nchildren && !err; i++)
+		err = ina_node_narrow(net, tree, &tree->children[i], &mtu);
+	if (err || mtu < headers + elem)
+		return err;
 	return min_t(u32, INA_FRAGMENT_BYTES / elem,
 		     rounddown_pow_of_two((mtu - headers) / elem));
 }
@@ -416,9 +422,13 @@ static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
 static int ina_node_settle(struct ina_job *job, const struct ina_tree *tree,
 			   struct netlink_ext_ack *extack)
 {
-	ina_job_settle(job, ina_node_fragment(job->inet->net, tree,
-					      ina_sum_wide(job->config.dtype)));
-	if (job->config.fragment)
+	int fragment = ina_node_fragment(job->inet->net, tree,
+					 ina_sum_wide(job->config.dtype));
+
+	if (fragment < 0)
+		return fragment;
+	ina_job_settle(job, fragment);
+	if (fragment)
 		return ina_job_check(&job->config, extack);
 	NL_SET_ERR_MSG(extack, "The path MTU has no room for an element");
 	return -EMSGSIZE;
@@ -430,13 +440,18 @@ static int ina_node_check_path(struct ina_node *node,
 			       unsigned int *mtu,
 			       struct netlink_ext_ack *extack)
 {
+	int err;
+
 	if (ipv6_addr_v4mapped(peer) != ipv6_addr_v4mapped(&node->local) &&
 	    !ipv6_addr_any(&node->local)) {
 		NL_SET_ERR_MSG(extack,
 			       "IPv4 and IPv6 are mixed: use addresses of one family");
 		return -EAFNOSUPPORT;
 	}
-	if (ina_xmit_source(node->net, peer, &node->local, mtu)) {
+	err = ina_xmit_source(node->net, peer, &node->local, mtu);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
 		NL_SET_ERR_MSG(extack,
 			       "No route to a peer: check addresses and routes");
 		return -EHOSTUNREACH;
