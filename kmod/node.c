@@ -400,7 +400,8 @@ static int ina_node_narrow(struct net *net, const struct ina_tree *tree,
 
 /*
  * Elements whose partial sums fit the paths to all neighbours: a power of two, so that paths and
- * headers that differ a little give the same everywhere. Return: 0 if nothing fits, or a negative errno.
+ * headers that differ a little give the same everywhere. Return: 0 if nothing fits, or a negative
+ * errno.
  */
 static int ina_node_fragment(struct net *net, const struct ina_tree *tree,
 			     unsigned int elem, const struct nlattr **narrow)
