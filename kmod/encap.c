@@ -159,7 +159,7 @@ static int ina_encap_open(struct net *net, struct ina_port *port, int family,
 	};
 	int err, on = 1;
 
-	err = udp_sock_create(net, &config, sock);
+	err = ina_net_errno(udp_sock_create(net, &config, sock));
 	if (err)
 		return err;
 	ina_udp_tunnel_setup(net, *sock, &tunnel);

@@ -42,12 +42,14 @@ struct ina_over ina_epoch_over(struct ina_node *node, bool kept)
 		if (entry->tag.round != node->base + i ||
 		    !ina_round_is_live(node, entry))
 			continue;
-		if (entry->failed)
+		if (entry->failed || entry->doomed)
 			over.failed |= BIT(i);
-		if (entry->failed && entry->blame.reason == INA_REASON_LEFT)
+		if (entry->doomed == INA_REASON_LEFT ||
+		    (entry->failed && entry->blame.reason == INA_REASON_LEFT))
 			over.left |= BIT(i);
-		if (!entry->failed && (kept ? ina_round_is_kept(node, &entry->tag) :
-				ina_epoch_is_whole(entry)))
+		if (!entry->failed && !entry->doomed &&
+		    (kept ? ina_round_is_kept(node, &entry->tag) :
+			    ina_epoch_is_whole(entry)))
 			over.final |= BIT(i);
 	}
 	return over;
@@ -167,9 +169,11 @@ static void ina_epoch_stay_failed(struct ina_node *node,
 
 	ina_epoch_again(node, entry, round);
 	entry = ina_round_claim(node, &tag, 0);
+	entry->heard = !node->root;
 	if (entry->failed)
-		entry->heard = !node->root;
-	else if (!ina_epoch_awaits(node, round))
+		return;
+	entry->doomed = blame.reason;
+	if (!ina_epoch_awaits(node, round))
 		ina_fail_entry(node, entry, &blame);
 }
 

@@ -265,6 +265,31 @@ static void inner__failed_is_news(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_epoch_over(node, true).failed, BIT(1));
 }
 
+/* Because of whom, the parent says: until then nobody is told, neither up nor down. */
+static void inner__failed_is_named(struct kunit *test)
+{
+	struct ina_node *node = epoch_test_inner(test);
+	struct ina_round *entry = epoch_test_entry(node, 1);
+	struct ina_blame blame = {
+		.reason = INA_REASON_DEADLINE, .culprit = ina_test_addr(99),
+	};
+
+	epoch_test_sum(test, node, 1, 1);
+	epoch_test_announce(node, 11, INA_TEST_ROOT, 0, 0, BIT(1));
+	spin_lock_bh(&node->lock);
+	ina_fail_repeat(node);
+	spin_unlock_bh(&node->lock);
+	KUNIT_EXPECT_FALSE(test, entry->tell_up);
+	KUNIT_EXPECT_FALSE(test, entry->tell_down);
+	ina_fail_round_from(node, &entry->tag, &blame);
+	KUNIT_EXPECT_TRUE(test, entry->tell_down);
+	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_DEADLINE);
+	/* A second time it is no news. */
+	blame.reason = INA_REASON_COUNT;
+	ina_fail_round_from(node, &entry->tag, &blame);
+	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_DEADLINE);
+}
+
 /* The root is another: nothing it says of rounds is of ours. */
 static void inner__other_root(struct kunit *test)
 {
@@ -316,6 +341,7 @@ static struct kunit_case epoch_test_cases[] = {
 	KUNIT_CASE(inner__final_is_news),
 	KUNIT_CASE(inner__result_stays),
 	KUNIT_CASE(inner__failed_is_news),
+	KUNIT_CASE(inner__failed_is_named),
 	KUNIT_CASE(inner__other_root),
 	KUNIT_CASE(inner__other_root_final),
 	{}

@@ -41,7 +41,10 @@ void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 	entry->failed = true;
 	entry->started = jiffies;
 	entry->blame = *blame;
-	ina_arrival_settle(node, entry->tag.round, ktime_get_ns());
+	/* Only then is who has not come late until now. */
+	ina_arrival_settle(node, entry->tag.round,
+			   blame->reason == INA_REASON_DEADLINE ?
+			   ktime_get_ns() : 0);
 	trace_ina_round_end(node, entry->tag.round, blame->reason);
 	if (entry->length || entry->again ||
 	    ina_fail_awaited(node, entry->tag.round)) {
@@ -54,6 +57,19 @@ void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 		ina_worker_round_end(node->workers[i], entry, 0);
 		ina_worker_skip(node->workers[i], false);
 	}
+	ina_round_advance(node);
+}
+
+/* What the parent says of a round that failed here is what those below are told. */
+static void ina_fail_blame(struct ina_node *node, struct ina_round *entry,
+			   const struct ina_blame *blame)
+{
+	int i;
+
+	entry->blame = *blame;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_skip(node->workers[i], false);
 	ina_round_advance(node);
 }
 
@@ -137,13 +153,14 @@ void ina_fail_round_from(struct ina_node *node, const struct ina_tag *tag,
 		goto unlock;
 	if (node->root && blame->reason == INA_REASON_LEFT)
 		ina_fail_left(node, blame);
-	if (entry->failed && (node->root || entry->heard))
+	if (entry->failed &&
+	    (node->root || (entry->heard && !entry->doomed)))
 		goto unlock;
 	entry->heard = !node->root;
+	entry->doomed = 0;
 	entry->tell_down = node->nchildren;
-	/* What the parent says is what those below are told. */
 	if (entry->failed)
-		entry->blame = *blame;
+		ina_fail_blame(node, entry, blame);
 	else
 		ina_fail_entry(node, entry, blame);
 	ina_node_kick(node);
@@ -256,6 +273,7 @@ void ina_fail_repeat(struct ina_node *node)
 		entry->tell_up = (entry->failed || entry->reported) &&
 				 !node->root && !entry->heard;
 		entry->tell_down = entry->failed ? node->nchildren &&
+				   !entry->doomed &&
 				   (node->root || entry->heard) :
 				   entry->excluding;
 	}

@@ -233,7 +233,8 @@ struct ina_job *ina_job_create(struct ina_net *inet,
 	job->hash = ina_job_hash(config);
 	job->inet = inet;
 	refcount_set(&job->refs, 1);
-	job->stats = alloc_percpu_gfp(struct ina_stats, GFP_KERNEL_ACCOUNT);
+	job->stats = alloc_percpu_gfp(struct ina_stats,
+				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (job->stats)
 		err = ina_job_insert(inet, job, attr, extack);
 	if (err) {

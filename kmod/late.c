@@ -336,7 +336,6 @@ static void ina_late_name_above(struct ina_node *node, struct ina_blame *blame)
 	if (!node->open && node->closed.reason) {
 		blame->culprit = node->closed.culprit;
 		blame->worker = node->closed.worker;
-		blame->last = node->closed.last;
 	} else if (!node->root) {
 		blame->culprit = node->parent.addr;
 	}
@@ -433,7 +432,7 @@ unlock:
 
 /*
  * Nobody can go on, and no round is left to fail: say so by closing the epoch, because of
- * whom the round failed, if it has.
+ * whom the round had waited for, if it has failed by that.
  */
 static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 			   const struct ina_blame *blame)
@@ -442,9 +441,11 @@ static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 
 	spin_lock_bh(&node->lock);
 	if (node->root && ina_tag_equal(&entry->tag, &late->tag) &&
-	    ina_late_waits(node, entry)) {
+	    ina_late_waits(node, entry) &&
+	    ina_late_over(node) >= node->job->config.deadline_ms) {
 		node->held = true;
-		ina_epoch_close(node, entry->failed ? &entry->blame : blame);
+		ina_epoch_close(node, entry->failed && entry->blame.reason ==
+				INA_REASON_DEADLINE ? &entry->blame : blame);
 	}
 	spin_unlock_bh(&node->lock);
 }

@@ -448,10 +448,9 @@ static void ina_member_base(struct ina_node *node, u64 base)
 static bool ina_member_is_past(const struct ina_node *node, u32 number,
 			       const struct ina_epoch_hdr *epoch)
 {
-	s32 ahead = number - node->epoch;
-
-	return node->epoch && be64_to_cpu(epoch->root) == node->root_id &&
-	       (ahead < 0 || (!ahead && epoch->workers && !node->open));
+	return be64_to_cpu(epoch->root) == node->root_id &&
+	       (number < node->epoch ||
+		(number == node->epoch && epoch->workers && !node->open));
 }
 
 /**

@@ -5,6 +5,7 @@
 #ifndef _INA_NET_H
 #define _INA_NET_H
 
+#include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/xarray.h>
@@ -42,6 +43,17 @@ extern unsigned int ina_net_id;
 static inline struct ina_net *ina_net(const struct net *net)
 {
 	return net_generic(net, ina_net_id);
+}
+
+/**
+ * ina_net_errno() - one errno for all that the network stack says without memory
+ * @err: what a function of its sockets or routes returned
+ *
+ * Return: -ENOMEM, or @err if it means something else.
+ */
+static inline int ina_net_errno(int err)
+{
+	return err == -ENFILE || err == -ENOBUFS ? -ENOMEM : err;
 }
 
 #endif /* _INA_NET_H */

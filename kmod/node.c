@@ -25,6 +25,8 @@
 #include "xmit.h"
 
 #define INA_NODE_TICK_MS	50
+/* Who asks is told of a failure, the log is not: per-CPU memory dumps the stack. */
+#define INA_NODE_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN)
 
 /**
  * ina_node_kick() - let the node's work run
@@ -288,7 +290,7 @@ struct ina_child *ina_node_children(const struct ina_node *node,
 		children[i].acked = U64_MAX;
 		ina_hop_init(&children[i].peer.hop, ina_node_slots(node),
 			     node->job->config.group);
-		err = dst_cache_init(&children[i].peer.dst, GFP_KERNEL_ACCOUNT);
+		err = dst_cache_init(&children[i].peer.dst, INA_NODE_GFP);
 	}
 	if (!err)
 		return children;
@@ -335,7 +337,7 @@ static int ina_node_init_peers(struct ina_node *node,
 	node->parent.addr = tree->parent.addr;
 	ina_hop_init(&node->parent.hop, ina_node_slots(node),
 		     node->job->config.group);
-	return dst_cache_init(&node->parent.dst, GFP_KERNEL_ACCOUNT);
+	return dst_cache_init(&node->parent.dst, INA_NODE_GFP);
 }
 
 static void ina_node_init(struct ina_node *node, struct ina_job *job,
@@ -380,38 +382,44 @@ static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 }
 
 /* Lower @mtu to that of the path to @peer, if there is one; @narrow is whose it is. */
-static void ina_node_narrow(struct net *net, const struct ina_tree *tree,
-			    const struct ina_tree_addr *peer, unsigned int *mtu,
-			    const struct nlattr **narrow)
+static int ina_node_narrow(struct net *net, const struct ina_tree *tree,
+			   const struct ina_tree_addr *peer, unsigned int *mtu,
+			   const struct nlattr **narrow)
 {
 	struct in6_addr source = tree->local.addr;
 	unsigned int path;
+	int err;
 
-	if (ina_xmit_source(net, &peer->addr, &source, &path) || path >= *mtu)
-		return;
-	*mtu = path;
-	*narrow = peer->attr;
+	err = ina_xmit_source(net, &peer->addr, &source, &path);
+	if (!err && path < *mtu) {
+		*mtu = path;
+		*narrow = peer->attr;
+	}
+	return ina_nl_nomem(err) ? err : 0;
 }
 
 /*
  * Elements whose partial sums fit the paths to all neighbours: a power of two, so that paths and
- * headers that differ a little give the same everywhere. Return: 0 if nothing fits.
+ * headers that differ a little give the same everywhere. Return: 0 if nothing fits, or a negative
+ * errno.
  */
-static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
+static int ina_node_fragment(struct net *net, const struct ina_tree *tree,
 			     unsigned int elem, const struct nlattr **narrow)
 {
 	const unsigned int headers = sizeof(struct ipv6hdr) +
 				     sizeof(struct udphdr) +
 				     sizeof(struct ina_hdr);
 	unsigned int mtu = U16_MAX;
+	int err = 0;
 	u16 i;
 
 	if (!ipv6_addr_any(&tree->parent.addr))
-		ina_node_narrow(net, tree, &tree->parent, &mtu, narrow);
-	for (i = 0; i < tree->nchildren; i++)
-		ina_node_narrow(net, tree, &tree->children[i], &mtu, narrow);
-	if (mtu < headers + elem)
-		return 0;
+		err = ina_node_narrow(net, tree, &tree->parent, &mtu, narrow);
+	for (i = 0; i < tree->nchildren && !err; i++)
+		err = ina_node_narrow(net, tree, &tree->children[i], &mtu,
+				      narrow);
+	if (err || mtu < headers + elem)
+		return err;
 	return min_t(u32, INA_FRAGMENT_BYTES / elem,
 		     rounddown_pow_of_two((mtu - headers) / elem));
 }
@@ -420,14 +428,16 @@ static u32 ina_node_fragment(struct net *net, const struct ina_tree *tree,
 static int ina_node_settle(struct ina_job *job, const struct ina_tree *tree,
 			   struct netlink_ext_ack *extack)
 {
-	unsigned int elem = ina_sum_wide(job->config.dtype);
 	const struct nlattr *narrow = NULL;
-	int err, attr;
+	int fragment, err, attr;
 
-	ina_job_settle(job, ina_node_fragment(job->inet->net, tree, elem,
-					      &narrow));
+	fragment = ina_node_fragment(job->inet->net, tree,
+				     ina_sum_wide(job->config.dtype), &narrow);
+	if (fragment < 0)
+		return fragment;
+	ina_job_settle(job, fragment);
 	err = ina_job_check(&job->config, &attr, extack);
-	if (!job->config.fragment) {
+	if (!fragment) {
 		NL_SET_ERR_MSG(extack,
 			       "The path MTU has no room for an element: raise it");
 		err = -EMSGSIZE;

@@ -141,6 +141,7 @@ struct ina_over {
  * @ask_at: jiffies at which the children are told that it waits
  * @failed: it did; then @blame says why
  * @heard: the parent said that it failed
+ * @doomed: the epoch said so, and what the reason is, but not because of whom
  * @reported: whom it waits for, the parent is told
  * @exclude: it is to end without whom it waits for
  * @excluding: the children are told so
@@ -163,6 +164,7 @@ struct ina_round {
 	unsigned long ask_at;
 	bool failed;
 	bool heard;
+	u8 doomed;
 	bool reported;
 	bool exclude;
 	bool excluding;

@@ -193,6 +193,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 	entry->frags = ina_wire_frags(length, config->fragment);
 	entry->failed = false;
 	entry->heard = false;
+	entry->doomed = 0;
 	entry->reported = false;
 	entry->exclude = false;
 	entry->excluding = false;

@@ -66,7 +66,7 @@ int ina_tx_init(struct ina_node *node)
 	err = sock_create_kern(node->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP,
 			       &tx->sock);
 	if (err)
-		return err;
+		return ina_net_errno(err);
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_xmit_packet(node, true));

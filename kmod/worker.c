@@ -243,6 +243,8 @@ static bool ina_worker_opened(struct ina_worker *worker)
 	}
 
 	if (!node->open) {
+		/* It cannot submit what has failed, to learn why. */
+		ina_worker_skip(worker, true);
 		while (worker->released < worker->next &&
 		       !ina_worker_is_active(worker, worker->released))
 			worker->released++;

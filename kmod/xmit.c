@@ -14,6 +14,7 @@
 #include <net/sock.h>
 #include <net/udp.h>
 
+#include "net.h"
 #include "stats.h"
 #include "xmit.h"
 
@@ -296,7 +297,7 @@ void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
  * @mtu: where the path MTU goes
  *
  * Context: process.
- * Return: 0, or a negative errno if there is no route.
+ * Return: 0, -ENOMEM, or another negative errno if there is no route.
  */
 int ina_xmit_source(struct net *net, const struct in6_addr *to,
 		    struct in6_addr *source, unsigned int *mtu)
@@ -311,7 +312,7 @@ int ina_xmit_source(struct net *net, const struct in6_addr *to,
 		struct rtable *rt = ip_route_output_key(net, &fl4);
 
 		if (IS_ERR(rt))
-			return PTR_ERR(rt);
+			return ina_net_errno(PTR_ERR(rt));
 		ipv6_addr_set_v4mapped(fl4.saddr, source);
 		dst = &rt->dst;
 	} else {

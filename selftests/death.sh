@@ -254,11 +254,20 @@ run_chain()
 	wait_for $((deadline * 3)) reached root 9 rounds_done $((before + more))
 }
 
-# closed RANK: it was told that nobody can go on, and because of whom
+# closed RANK TIMES: it was told so often that nobody can go on, and because of whom
 closed()
 {
-	grep -q 'no epoch is open: the deadline passed (10\.0\.0\.11 worker 0' "$_dir/$1.log" ||
-		! tail -n 5 "$_dir/$1.log"
+	(($(grep -c 'no epoch is open: the deadline passed (10\.0\.0\.11 worker 0' "$_dir/$1.log") >= $2))
+}
+
+# chain_goes_on: after the silent one is back
+chain_goes_on()
+{
+	local before
+	before=$(counter root 9 rounds_done)
+	wait_for $((deadline * 3)) reached root 9 rounds_done $((before + more)) && return
+	tail -n 5 "$_dir"/[012].log
+	return 1
 }
 
 if [[ $INA_SIZE == full ]]; then
@@ -276,12 +285,15 @@ if [[ $INA_SIZE == full ]]; then
 		--timeout $((deadline * 20000))
 	on sw ip link set p-w1 down
 	ok "those who go on after failed rounds are told why they cannot" \
-		wait_for $((deadline * 4)) closed 0
-	ok "also on an aggregator" wait_for "$deadline" closed 2
+		wait_for $((deadline * 4)) closed 0 1
+	ok "also on an aggregator" wait_for "$deadline" closed 2 1
 	on sw ip link set p-w1 up
-	before=$(counter root 9 rounds_done)
-	ok "rounds go on when the silent one is back" \
-		wait_for $((deadline * 3)) reached root 9 rounds_done $((before + more))
+	ok "rounds go on when the silent one is back" chain_goes_on
+	# This one has not submitted what fails.
+	kill -STOP "${running[1]}"
+	ok "they are told of one that is stopped" wait_for $((deadline * 4)) closed 0 2
+	kill -CONT "${running[1]}"
+	ok "rounds go on when that one is back" chain_goes_on
 	ok "their sums are right" stop INT 0 1 2
 	for n in root a1 a0 w0 w1; do
 		on "$n" inaconf job del 9

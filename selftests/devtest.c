@@ -33,6 +33,8 @@
 
 #include <linux/ina_dev.h>
 
+#include "failnth.h"
+
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define FILES_MAX	8
 #define WORDS_MAX	8
@@ -66,6 +68,7 @@ static struct file {
 } files[FILES_MAX];
 
 static struct file *file = files;
+static unsigned int fail_nth;
 static sigjmp_buf fault;
 static bool refused;
 
@@ -174,6 +177,26 @@ static int step_close(char **word)
 	return 0;
 }
 
+/* fail-nth N: of the next attach, the Nth allocation of the kernel. */
+static int step_fail_nth(char **word)
+{
+	fail_nth = (unsigned int)number(word[1]);
+	return 0;
+}
+
+static int attach_ioctl(struct ina_attach *attach)
+{
+	int ret;
+
+	if (!fail_nth)
+		return result(ioctl(file->fd, INA_IOC_ATTACH, attach));
+	fail_nth_begin(fail_nth);
+	ret = result(ioctl(file->fd, INA_IOC_ATTACH, attach));
+	printf("fault=%d\n", fail_nth_end());
+	fail_nth = 0;
+	return ret;
+}
+
 static int step_attach(char **word)
 {
 	struct ina_attach attach = { .job = (uint32_t)number(word[1]), .rank = INA_RANK_NONE };
@@ -185,7 +208,7 @@ static int step_attach(char **word)
 		attach.rank = (uint32_t)number(word[3]);
 	ret = file->fd < 0 ? file_open(O_RDWR) : 0;
 	if (!ret)
-		ret = result(ioctl(file->fd, INA_IOC_ATTACH, &attach));
+		ret = attach_ioctl(&attach);
 	if (!ret)
 		file->attach = attach;
 	return ret;
@@ -560,6 +583,7 @@ static const struct step {
 	{ "open", step_open },			/* [ro] */
 	{ "use", step_use },			/* FILE */
 	{ "close", step_close },
+	{ "fail-nth", step_fail_nth },		/* N */
 	{ "attach", step_attach },		/* JOB [FLAGS [RANK]] */
 	{ "attach-read-only", step_attach_read_only },	/* JOB */
 	{ "index", step_index },		/* N */

@@ -106,6 +106,19 @@ interrupted()
 	hear w "0 10 -" && hear r "0 10 -"
 }
 
+# away: r leaves and comes back while w, which has contributed, does not run.
+away()
+{
+	local seen rc=0
+	seen=$(counter r 7 rx_data)
+	tell w "allreduce $many $long"
+	wait_for 20 reached r 7 rx_data $((seen + 1)) || return
+	kill -STOP "${pid[w]}"
+	one r close "0 0 -" && one r "open 7 $long" "0 0 -" && wait_for 20 reopened || rc=1
+	kill -CONT "${pid[w]}"
+	return "$rc"
+}
+
 # examples: the one of the library, on both
 examples()
 {
@@ -196,6 +209,12 @@ ok "the other learns who left, and keeps what was summed" hear w \
 ok "it is refused until it resumes" one w "allreduce 10 $long" "ESTALE 0 an earlier all-reduce failed"
 ok "who closed opens again" one r "open 7 $long" "0 0 -"
 ok "calls go on after that" go_on w
+
+# A worker that left and is back before the other looks.
+ok "a worker is away in the middle of a call" away
+ok "the other does not take what it is at now for the rest of that call" hear w \
+	"ECONNRESET 0 0 of $many elements summed: round [0-9]+ failed: left by 10\.0\.0\.1 worker 0"
+ok "calls go on after that, too" go_on w
 
 # A worker that left between two calls.
 ok "a worker closes between two calls" one r close "0 0 -"

@@ -4,15 +4,16 @@
  * test. It checks nothing itself: whatever is asked for is sent, also what no
  * sane program would send, and the answer is printed for a shell to compare.
  *
- *   nlclient CMD [dump] [NAME=VALUE]... [raw:NUMBER=U32]... [rawbin:NUMBER=HEX]...
+ *   nlclient CMD [dump] [NAME=VALUE]... [raw:NUMBER=U32]... [rawbin:NUMBER=HEX]... [fail-nth=N]
  *   nlclient batch                  (requests from standard input, one a line)
  *   nlclient listen COUNT TIMEOUT_MS
  *
  * CMD is an operation of the specification (job-add, ...) or unknown-cmd, NAME
  * an attribute of it. Enums are numbers, addresses text. The answer is "ok" and
  * the attributes as NAME=VALUE lines ("---" before each object of a dump), or
- * "error ERRNO TEXT" and attr=NUMBER or missing=NUMBER. Exit status: 0 ok, 1
- * refused, 2 wrong usage.
+ * "error ERRNO TEXT" and attr=NUMBER or missing=NUMBER. With fail-nth the Nth
+ * allocation of the kernel for the request fails; fault=1 then says that there was
+ * an Nth, fault=0 that there was none. Exit status: 0 ok, 1 refused, 2 wrong usage.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -32,6 +33,8 @@
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
+
+#include "failnth.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define MSG_SIZE	65536
@@ -156,6 +159,8 @@ static const struct cmd cmds[] = {
  * @msg: the request
  * @set: attributes of the operation
  * @dump: all objects are asked for
+ * @fail_nth: which allocation is to fail, 0 none
+ * @fault: it did
  * @out: where attributes are written until the answer is complete
  * @done: the answer is complete
  * @error: positive errno, 0 accepted
@@ -170,6 +175,8 @@ struct client {
 	struct nl_msg *msg;
 	const struct set *set;
 	bool dump;
+	unsigned int fail_nth;
+	bool fault;
 	FILE *out;
 	bool done;
 	int error;
@@ -312,7 +319,10 @@ static void put_words(struct client *c, int argc, char **argv)
 		if (!equal)
 			usage("neither dump nor NAME=VALUE", argv[i]);
 		*equal = 0;
-		put_pair(c, argv[i], equal + 1);
+		if (!strcmp(argv[i], "fail-nth"))
+			c->fail_nth = (unsigned int)number_parse(equal + 1);
+		else
+			put_pair(c, argv[i], equal + 1);
 	}
 }
 
@@ -571,10 +581,23 @@ static void client_build(struct client *c, const struct cmd *cmd, int argc, char
 		nlmsg_hdr(c->msg)->nlmsg_flags |= NLM_F_DUMP;
 }
 
+/* The kernel does all of the request before this returns. */
+static int client_send(struct client *c)
+{
+	int ret;
+
+	if (c->fail_nth)
+		fail_nth_begin(c->fail_nth);
+	ret = nl_send_auto(c->sk, c->msg);
+	if (c->fail_nth)
+		c->fault = fail_nth_end();
+	return ret;
+}
+
 static void client_exchange(struct client *c)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	int ret;
+	int sent, ret;
 
 	if (!cb)
 		fail("ENOMEM", "out of memory", NULL);
@@ -583,13 +606,17 @@ static void client_exchange(struct client *c)
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, c);
 	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_interrupted, c);
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, c);
-	ret = nl_send_auto(c->sk, c->msg);
+	sent = ret = client_send(c);
 	while (ret >= 0 && !c->done)
 		ret = nl_recvmsgs(c->sk, cb);
 	nl_cb_put(cb);
 	/* A refusal also ends nl_recvmsgs() with an error of its own. */
-	if (ret < 0 && !c->done)
+	if (ret >= 0 || c->done)
+		return;
+	if (!c->fault || ret != -NLE_NOMEM)
 		fail("NLE", "netlink", nl_geterror(ret));
+	c->error = ENOBUFS;
+	snprintf(c->text, sizeof(c->text), sent < 0 ? "not sent" : "no answer");
 }
 
 static int client_answer(const struct client *c, const char *body)
@@ -621,6 +648,9 @@ static int client_request(struct client *c, const struct cmd *cmd, int argc, cha
 	client_exchange(c);
 	fclose(c->out);
 	ret = client_answer(c, body);
+	if (c->fail_nth)
+		printf("fault=%d\n", c->fault);
+	fflush(stdout);
 	free(body);
 	nlmsg_free(c->msg);
 	return ret;

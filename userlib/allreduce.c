@@ -25,7 +25,6 @@
  * @start_ms: when the call began
  * @timeout_ms: how long it may take, -1 for ever
  * @overflow: a part was saturated
- * @left: a worker left
  * @error: of the first part that failed
  * @text: of that failure
  */
@@ -42,7 +41,6 @@ struct ina_call {
 	int64_t start_ms;
 	int timeout_ms;
 	bool overflow;
-	bool left;
 	int error;
 	char text[INA_TEXT_LEN];
 };
@@ -103,7 +101,6 @@ static int ina_call_wait(struct ina_call *c, int why)
 
 	if (why == -ENOTCONN && ina_session_lost(c->s)) {
 		c->s->spent = true;
-		c->left = ina_shm_closed(c->s->ctl) == INA_REASON_LEFT;
 		return ina_error_closed(c->s, -ECONNRESET);
 	}
 	if (why == -ENOTCONN)
@@ -173,12 +170,14 @@ static int ina_call_collect(struct ina_call *c)
 		return 0;
 	if (ina_status(c->s, c->oldest, &st) || st.error == -EINPROGRESS)
 		return err;
-	c->left |= st.error && st.reason == INA_REASON_LEFT;
 	err = ina_call_copy(c, part, err);
 	if (err) {
 		ina_call_note(c, err);
 		ina_release(c->s, c->oldest);
 	}
+	/* Who left may be back already, at another call. */
+	if (st.reason == INA_REASON_LEFT)
+		c->count = c->sent;
 	c->done += part;
 	c->oldest++;
 	return 0;
@@ -195,6 +194,8 @@ static int ina_call_run(struct ina_call *c)
 	}
 	if (err)
 		ina_call_note(c, err);
+	/* Only a timeout ends a call here alone. */
+	c->s->owing = err == -EINPROGRESS && c->sent && c->sent < c->total;
 	return c->error;
 }
 
@@ -203,8 +204,6 @@ static int ina_call_failed(struct ina_call *c)
 	struct ina_session *s = c->s;
 
 	s->spent |= c->sent > 0;
-	/* When a worker leaves, the calls of all others end as well. */
-	s->owing = c->sent && c->sent < c->total && !c->left;
 	if (c->total <= s->att.capacity)
 		return ina_error_set(s, c->error, "%s", c->text);
 	return ina_error_set(s, c->error, "%zu of %zu elements summed: %.200s", c->summed,

@@ -142,8 +142,9 @@ static int ina_error_length(struct ina_session *s, const struct ina_status *st)
 static int ina_error_root(struct ina_session *s, const struct ina_status *st)
 {
 	return ina_error_set(s, st->error,
-			     "round %llu failed: %s, all workers have the rounds below %llu",
+			     "round %llu failed: %s%s%s, all workers have the rounds below %llu",
 			     (unsigned long long)st->round, ina_reason_text(st->reason),
+			     st->culprit[0] ? ": " : "", st->culprit,
 			     (unsigned long long)st->detail[1] << 32 | st->detail[0]);
 }
 

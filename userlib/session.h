@@ -29,7 +29,7 @@
  * @taken: a buffer was handed out and not submitted
  * @taken_round: the round of that buffer
  * @spent: an all-reduce failed half way
- * @owing: and did not contribute all its parts
+ * @owing: by its timeout, and did not contribute all its parts
  * @text: text of the last failure
  */
 struct ina_session {

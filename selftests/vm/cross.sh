@@ -6,6 +6,8 @@
 #   cross.sh [VERSION]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/ktap.sh"
+. "$(dirname "$0")/splats.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
 version=${1:-$(vm_default_version)}
@@ -21,21 +23,22 @@ cross_boot()
 	[[ $VM_ARCH == arm64 ]] || machine=(-machine q35 -cpu max) console=ttyS0
 	timeout -k 2 "$limit" "$VM_QEMU" "${machine[@]}" -accel tcg -smp 2 -m 1G -nodefaults \
 		-no-reboot -display none -serial stdio -kernel "$kernel/vmlinuz" \
-		-initrd "$results/initramfs" -append "console=$console panic=-1 quiet kunit.enable=1 kunit.autorun=1"
+		-initrd "$results/initramfs" -append "console=$console panic=-1 loglevel=7 kunit.enable=1 kunit.autorun=1"
 }
 
-# Every innermost result of every suite, as one verdict line.
+# One verdict line for every case of every suite, and for a splat. (Read from the console:
+# the copy in debugfs is cut off where a failing case says much.)
 cross_verdicts()
 {
-	tr -d '\r' <"$results/console.log" | awk '
-	/^init: suite / { suite = $3 }
-	/^init: end/ { ended = 1 }
-	suite && /^(    |  )(not )?ok / {
-		word = /^ +not ok/ ? "fail" : / # SKIP/ ? "skip" : "pass"
-		sub(/^ +(not )?ok +[0-9]+ *-? */, "")
-		print word, "cross", suite "." $0
-	}
-	END { print ended ? "end" : "fail cross the guest ended before its tests did" }'
+	local hit
+	ktap_kunit <"$results/console.log" | ktap_verdicts cross
+	hit=$(grep -m 1 -aE "$INA_SPLATS" "$results/console.log" | tr -d '\r') &&
+		echo "fail cross kernel log: ${hit#*] }"
+	if grep -aq '^init: end' "$results/console.log"; then
+		echo end
+	else
+		echo "fail cross the guest ended before its tests did"
+	fi
 }
 
 rm -rf "$results"
@@ -48,5 +51,5 @@ vm_step "build the module for $VM_ARCH" "$results/build.log" \
 vm_step "run KUnit on $VM_ARCH" "$results/console.log" cross_boot || true
 cross_verdicts >"$verdict"
 grep -v '^end' "$verdict" || true
-grep -q '^pass' "$verdict" || tail -n 40 "$results/console.log" >&2
+"$here/count.sh" "$verdict" >/dev/null || tail -n 40 "$results/console.log" >&2
 "$here/count.sh" "$verdict"

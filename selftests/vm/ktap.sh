@@ -1,9 +1,45 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Read a test's KTAP: top-level results become verdict lines as they arrive, and
-# at the end the plan and the exit status must agree with them. Sourced by guest.sh,
-# which has verdict() and the results and log variables.
+# at the end the plan and the exit status must agree with them. Sourced; ktap_judge is
+# for guest.sh, which has verdict() and the results and log variables.
 # shellcheck disable=SC2154
+
+# ktap_kunit: a kernel log on stdin, its KUnit results as KTAP on stdout: every case of every
+# suite at the top level. A suite that reported another number of cases than it planned,
+# failed without a failed case, or did not end is a failed case itself.
+ktap_kunit()
+{
+	awk '
+	function result(word, text) { print word, ++n, "-", text }
+	{ sub(/\r$/, ""); sub(/^\[[^]]*\] ?/, "") }
+	/^    # Subtest: / {
+		if (suite != "")
+			result("not ok", suite ": did not end")
+		suite = $3
+		planned = seen = failed = 0
+	}
+	/^    1\.\.[0-9]+/ { planned = substr($1, 4) + 0 }
+	/^    (not )?ok / {
+		word = $1 == "ok" ? "ok" : "not ok"
+		sub(/^ +(not )?ok +[0-9]+ *-? */, "")
+		result(word, suite "." $0)
+		seen++
+		failed += word != "ok"
+	}
+	/^(not )?ok / && suite != "" {
+		if (seen != planned)
+			result("not ok", suite ": planned " planned " cases, reported " seen)
+		else if ($1 == "not" && !failed)
+			result("not ok", suite ": failed without a failed case")
+		suite = ""
+	}
+	END {
+		if (suite != "")
+			result("not ok", suite ": did not end")
+		print "1.." n + 0
+	}'
+}
 
 # ktap_verdicts TEST: KTAP on stdin, verdict lines on stdout, each at once. (Not in awk,
 # which may wait for more to read: what a guest reported before it died would be lost.)

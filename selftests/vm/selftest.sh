@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The runner's own test: each way a test or a guest can fail must be reported as
-# that failure and with a non-zero exit status. Two boots of the fast kernel.
+# that failure and with a non-zero exit status. Three boots of the fast kernel.
 #
 #   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
 set -euo pipefail
@@ -10,13 +10,13 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 
-# selftest_run NAME ARGS...: run quietly, keep the exit status in rc.
+# selftest_run NAME ARGS...: run, keep what it says in log and the exit status in rc.
 selftest_run()
 {
 	local name=$1
 	shift
-	rc=0
-	INA_NO_BUILD=1 "$here/run.sh" --quiet --cpus 1 --name "runner-$name" "$@" >"$INA_BUILD/log/runner-$name.log" 2>&1 || rc=$?
+	rc=0 log=$INA_BUILD/log/runner-$name.log
+	INA_NO_BUILD=1 "$here/run.sh" --cpus 1 --name "runner-$name" "$@" >"$log" 2>&1 || rc=$?
 	verdict=$INA_BUILD/results/runner-$name/verdict
 }
 
@@ -36,13 +36,23 @@ selftest_expect()
 	fi
 }
 
+# selftest_expect_tail TEXT PATTERN: the end of the kernel log was shown, with this in it.
+selftest_expect_tail()
+{
+	if sed -n '/^--- the end of .*console.log$/,/^---$/p' "$log" | grep -E "$2" >/dev/null; then
+		report pass "$1"
+	else
+		report fail "$1 (no '$2' at the end of ${log#"$INA_TOP/"})"
+	fi
+}
+
 selftest_expect_status()
 {
 	if ((rc)); then report pass "$1"; else report fail "$1 (exit status 0)"; fi
 }
 
 mkdir -p "$INA_BUILD/log"
-selftest_run tests vm/selftest/pass vm/selftest/fail vm/selftest/silent vm/selftest/short \
+selftest_run tests --quiet vm/selftest/pass vm/selftest/fail vm/selftest/silent vm/selftest/short \
 	vm/selftest/splat vm/selftest/hang vm/selftest/panic vm/selftest/pass
 selftest_expect_status "a failed run exits with non-zero"
 selftest_expect "a passed case is reported" 'pass vm/selftest/pass passes'
@@ -54,7 +64,12 @@ selftest_expect "a kernel warning fails the test" 'fail vm/selftest/splat kernel
 selftest_expect "a test that hangs is ended" 'fail vm/selftest/hang ended by its time limit.*'
 selftest_expect "a panic is reported" 'fail vm/selftest/panic kernel panic: sysrq.*'
 
-selftest_run stuck --timeout 5 vm/selftest/stuck vm/selftest/pass
+selftest_run stuck --quiet --timeout 5 vm/selftest/stuck vm/selftest/pass
 selftest_expect_status "a guest that hangs exits with non-zero"
 selftest_expect "a guest that hangs is ended" 'fail vm/selftest/stuck the VM was ended after .*'
 selftest_expect "a test not reached is reported" 'fail vm/selftest/pass not run'
+
+selftest_run off vm/selftest/off
+selftest_expect_status "a guest that powers off exits with non-zero"
+selftest_expect "a power-off is reported" 'fail vm/selftest/off the VM ended before its tests did'
+selftest_expect_tail "the end of the kernel log is shown" 'sysrq: Power Off'

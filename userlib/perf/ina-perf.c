@@ -136,6 +136,9 @@ static int perf_wait_for(struct perf_run *p, int why)
 	struct ina_info info;
 	int err;
 
+	/* One that came before is not heard while waiting. */
+	if (perf_signals)
+		return PERF_OK;
 	ina_info(p->s, &info);
 	if (why == -ENOTCONN && info.lost && !p->o->go_on)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
