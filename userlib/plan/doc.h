@@ -7,6 +7,7 @@
 #define INA_PLAN_DOC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /**
@@ -23,6 +24,17 @@ struct ina_doc_value;
 /* Read @path ("-": standard input); NULL with the reason in @err. Keys are unique. */
 struct ina_doc *ina_doc_read(const char *path, struct ina_doc_error *err);
 void ina_doc_destroy(struct ina_doc *doc);
+
+/* The same of @size bytes at @text; @name stands for the file in errors. */
+struct ina_doc *ina_doc_parse(const char *name, const char *text, size_t size,
+			      struct ina_doc_error *err);
+
+/*
+ * The bytes of a file ("-": standard input), at most 16 MiB; the caller frees *@text. 0 or a
+ * negative errno with the reason in @err.
+ */
+int ina_doc_load(const char *path, char **text, size_t *size, struct ina_doc_error *err);
+
 const struct ina_doc_value *ina_doc_root(const struct ina_doc *doc);
 
 /* Write "FILE:LINE: FIELD: ..." of @value to @err; returns -EINVAL. */
@@ -39,6 +51,8 @@ int ina_doc_only(const struct ina_doc_value *map, const char *const *known,
 /* The value of @key in @map; NULL if absent. */
 const struct ina_doc_value *ina_doc_get(const struct ina_doc_value *map, const char *key);
 
+bool ina_doc_is_list(const struct ina_doc_value *value);
+
 /* Elements of a sequence: number (-EINVAL if it is none), and one by its position. */
 int ina_doc_count(const struct ina_doc_value *list, struct ina_doc_error *err);
 const struct ina_doc_value *ina_doc_at(const struct ina_doc_value *list, int i);
@@ -53,5 +67,8 @@ int ina_doc_quantity(const struct ina_doc_value *value, double min, double max, 
 		     struct ina_doc_error *err);
 int ina_doc_int(const struct ina_doc_value *value, long min, long max, long *number,
 		struct ina_doc_error *err);
+
+/* A quantity outside of a document, such as a word of a command line. */
+bool ina_doc_number(const char *text, double *number);
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef INA_PLAN_PLAN_H
 #define INA_PLAN_PLAN_H
 
+#include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,9 +17,10 @@
  * struct ina_plan_node - a machine in the tree of one job
  * @host: name of the machine
  * @where: a network namespace of this machine or a word for the hook; NULL: @host
- * @addr: its address in the tree
+ * @addr: its address in the tree; NULL if the plan has none yet and cannot be applied
  * @parent: index of its parent in the same job, -1 at the root
- * @workers: workers on this machine
+ * @workers: workers on this machine; a node with neither workers nor children, nor any
+ *	below it, is one that gives the job up
  */
 struct ina_plan_node {
 	char *host;
@@ -57,7 +60,19 @@ struct ina_plan {
  * NULL with the reason in @err.
  */
 struct ina_plan *ina_plan_read(const char *path, struct ina_doc_error *err);
+struct ina_plan *ina_plan_from(const struct ina_doc *doc, struct ina_doc_error *err);
+
+/* Write what ina_plan_read() reads back as the same. 0, or -EIO. */
 int ina_plan_write(const struct ina_plan *plan, FILE *file);
 void ina_plan_destroy(struct ina_plan *plan);
+
+/* Free what a job holds, not the job itself. */
+void ina_plan_job_clear(struct ina_plan_job *job);
+
+/* The value of an option of a job, NULL if it has none of that name. */
+const char *ina_plan_option(char *const *options, const char *key);
+
+/* An address as everybody writes it; false if @word is none. */
+bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN]);
 
 #endif

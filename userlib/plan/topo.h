@@ -79,6 +79,9 @@ struct ina_topo_link {
  * @n_links: how many
  * @n_racks: racks are numbered from 0
  * @n_pods: pods are numbered from 0
+ * @room_nodes: private: nodes there is memory for
+ * @room_links: private: links there is memory for
+ * @names: private: table of node indices by the hash of the name, 2 * @room_nodes wide
  */
 struct ina_topo {
 	struct ina_topo_node *nodes;
@@ -87,9 +90,16 @@ struct ina_topo {
 	int n_links;
 	int n_racks;
 	int n_pods;
+	int room_nodes;
+	int room_links;
+	int *names;
 };
 
-/* topo.c: build and look. An index or a negative errno; -EEXIST for a name there is. */
+/*
+ * topo.c: build and look. An index or a negative errno: -EEXIST for a name there is,
+ * -EINVAL for what is no node or link. Texts are copied; the ends of a link may come in
+ * either order; @n_racks and @n_pods follow the nodes.
+ */
 struct ina_topo *ina_topo_create(void);
 void ina_topo_destroy(struct ina_topo *topo);
 int ina_topo_add_node(struct ina_topo *topo, const struct ina_topo_node *node);
@@ -100,13 +110,15 @@ int ina_topo_find(const struct ina_topo *topo, const char *name);
 
 /* generate.c: regular fabrics; NULL with errno set if the figures make no sense. */
 
+/* Every switch may aggregate one tree and no link has a limit: change it as needed. */
+
 /*
  * Fat-tree of even degree @k: k pods of k/2 edge and k/2 aggregation switches,
  * (k/2)^2 core switches, k^3/4 hosts. All links have @rate bit/s and @latency.
  */
 struct ina_topo *ina_topo_fat_tree(int k, double rate, double latency);
 
-/* @leaves leaf switches with @hosts hosts each, joined by @spines spine switches. */
+/* @leaves leaf switches with @hosts hosts each, joined by @spines spine switches: one pod. */
 struct ina_topo *ina_topo_leaf_spine(int leaves, int spines, int hosts, double host_rate,
 				     double spine_rate, double latency);
 

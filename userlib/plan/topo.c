@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Builds a topology node by node and link by link. Names are found through a hash table
+ * with linear probing, never more than half full; arrays double when they are full.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo.h"
+
+#define INA_TOPO_FIRST	64
+
+struct ina_topo *ina_topo_create(void)
+{
+	return calloc(1, sizeof(struct ina_topo));
+}
+
+void ina_topo_destroy(struct ina_topo *topo)
+{
+	int i;
+
+	if (!topo)
+		return;
+	for (i = 0; i < topo->n_nodes; i++) {
+		free(topo->nodes[i].name);
+		free(topo->nodes[i].addr);
+		free(topo->nodes[i].where);
+	}
+	free(topo->nodes);
+	free(topo->links);
+	free(topo->names);
+	free(topo);
+}
+
+/* FNV-1a. */
+static uint32_t ina_topo_hash(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+/* Where @name is in the table, or the free place where it belongs. */
+static int *ina_topo_slot(const struct ina_topo *topo, const char *name)
+{
+	uint32_t mask = 2 * (uint32_t)topo->room_nodes - 1;
+	uint32_t at = ina_topo_hash(name) & mask;
+
+	while (topo->names[at] != INA_TOPO_NONE &&
+	       strcmp(topo->nodes[topo->names[at]].name, name))
+		at = (at + 1) & mask;
+	return &topo->names[at];
+}
+
+int ina_topo_find(const struct ina_topo *topo, const char *name)
+{
+	return topo->n_nodes ? *ina_topo_slot(topo, name) : INA_TOPO_NONE;
+}
+
+static int ina_topo_grow_nodes(struct ina_topo *topo)
+{
+	int room = topo->room_nodes ? 2 * topo->room_nodes : INA_TOPO_FIRST;
+	struct ina_topo_node *nodes;
+	int *names;
+	int i;
+
+	if (topo->room_nodes > INT_MAX / 4)
+		return -ENOMEM;
+	nodes = reallocarray(topo->nodes, (size_t)room, sizeof(*nodes));
+	if (!nodes)
+		return -ENOMEM;
+	topo->nodes = nodes;
+	names = calloc(2 * (size_t)room, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	memset(names, 0xff, 2 * (size_t)room * sizeof(*names));
+	free(topo->names);
+	topo->names = names;
+	topo->room_nodes = room;
+	for (i = 0; i < topo->n_nodes; i++)
+		*ina_topo_slot(topo, nodes[i].name) = i;
+	return 0;
+}
+
+static int ina_topo_copy(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+int ina_topo_add_node(struct ina_topo *topo, const struct ina_topo_node *node)
+{
+	struct ina_topo_node *copy;
+	int *slot;
+
+	if (!node->name || !*node->name || node->level < 0 || node->rack < INA_TOPO_NONE ||
+	    node->pod < INA_TOPO_NONE || node->rack == INT_MAX || node->pod == INT_MAX)
+		return -EINVAL;
+	if (topo->n_nodes == topo->room_nodes && ina_topo_grow_nodes(topo))
+		return -ENOMEM;
+	slot = ina_topo_slot(topo, node->name);
+	if (*slot != INA_TOPO_NONE)
+		return -EEXIST;
+	copy = &topo->nodes[topo->n_nodes];
+	*copy = *node;
+	if (ina_topo_copy(&copy->name, node->name) | ina_topo_copy(&copy->addr, node->addr) |
+	    ina_topo_copy(&copy->where, node->where)) {
+		free(copy->name);
+		free(copy->addr);
+		free(copy->where);
+		return -ENOMEM;
+	}
+	if (node->rack >= topo->n_racks)
+		topo->n_racks = node->rack + 1;
+	if (node->pod >= topo->n_pods)
+		topo->n_pods = node->pod + 1;
+	*slot = topo->n_nodes;
+	return topo->n_nodes++;
+}
+
+int ina_topo_add_link(struct ina_topo *topo, const struct ina_topo_link *link)
+{
+	struct ina_topo_link *copy;
+
+	if (link->a < 0 || link->b < 0 || link->a >= topo->n_nodes ||
+	    link->b >= topo->n_nodes || link->a == link->b)
+		return -EINVAL;
+	if (topo->n_links == topo->room_links) {
+		int room = topo->room_links ? 2 * topo->room_links : INA_TOPO_FIRST;
+
+		if (topo->room_links > INT_MAX / 4)
+			return -ENOMEM;
+		copy = reallocarray(topo->links, (size_t)room, sizeof(*copy));
+		if (!copy)
+			return -ENOMEM;
+		topo->links = copy;
+		topo->room_links = room;
+	}
+	copy = &topo->links[topo->n_links];
+	*copy = *link;
+	if (topo->nodes[link->a].level > topo->nodes[link->b].level) {
+		copy->a = link->b;
+		copy->b = link->a;
+	}
+	return topo->n_links++;
+}
