@@ -491,6 +491,18 @@ struct ina_plan *ina_plan_read(const char *path, struct ina_doc_error *err)
 	return plan;
 }
 
+void ina_plan_used(const struct ina_plan_job *job, bool *used)
+{
+	for (int i = 0; i < job->n_nodes; i++)
+		used[i] = false;
+	for (int i = 0; i < job->n_nodes; i++) {
+		int at = job->nodes[i].workers ? i : -1;
+
+		for (; at >= 0 && !used[at]; at = job->nodes[at].parent)
+			used[at] = true;
+	}
+}
+
 /* Could be written as it is, and no reader takes it for something else? */
 static bool plan_is_plain(const char *text)
 {
