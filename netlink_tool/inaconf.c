@@ -28,6 +28,7 @@ static const char inaconf_usage[] =
 	"           dev      devices whose packets are taken at ingress\n"
 	"           stats    counters\n"
 	"           monitor  events as they happen\n"
+	"           plan     trees on many machines\n"
 	"\n"
 	"OPTIONS    -j, --json         JSON instead of text\n"
 	"           -p, --pretty       JSON with line breaks\n"
@@ -49,6 +50,7 @@ static const struct command objects[] = {
 	{ "dev", dev_run },
 	{ "stats", stats_run },
 	{ "monitor", monitor_run },
+	{ "plan", plan_run },
 	{ "help", inaconf_help },
 };
 

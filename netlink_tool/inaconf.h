@@ -256,6 +256,7 @@ int tree_run(struct inaconf *ctx, int argc, char **argv);
 int dev_run(struct inaconf *ctx, int argc, char **argv);
 int stats_run(struct inaconf *ctx, int argc, char **argv);
 int monitor_run(struct inaconf *ctx, int argc, char **argv);
+int plan_run(struct inaconf *ctx, int argc, char **argv);
 
 /* fields.c: attributes to output */
 

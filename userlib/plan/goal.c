@@ -91,9 +91,12 @@ static char *goal_options(const struct ina_cluster *now, int job, char *const *w
 	return first ? strdup(first) : goal_options_text(wanted);
 }
 
-static void goal_addr(struct ina_addr *addr, const char *text)
+static struct ina_addr goal_addr(const char *text)
 {
-	snprintf(addr->text, sizeof(addr->text), "%s", text);
+	struct ina_addr addr = { "" };
+
+	snprintf(addr.text, sizeof(addr.text), "%s", text);
+	return addr;
 }
 
 static int goal_place(struct ina_place *place, const struct ina_plan_job *job, int node,
@@ -104,9 +107,9 @@ static int goal_place(struct ina_place *place, const struct ina_plan_job *job, i
 	place->options = strdup(options);
 	place->tree = true;
 	place->workers = n->workers;
-	goal_addr(&place->local, n->addr);
+	place->local = goal_addr(n->addr);
 	if (n->parent >= 0)
-		goal_addr(&place->parent, job->nodes[n->parent].addr);
+		place->parent = goal_addr(job->nodes[n->parent].addr);
 	return place->options ? 0 : -ENOMEM;
 }
 
@@ -117,13 +120,12 @@ static int goal_children(struct ina_cluster *goal, int j, const struct ina_plan_
 	int ret = 0;
 
 	for (int i = 0; !ret && i < job->n_nodes; i++) {
-		struct ina_addr addr;
+		const struct ina_plan_node *node = &job->nodes[i];
+		struct ina_addr addr = goal_addr(node->addr);
 
-		if (!used[i] || job->nodes[i].parent < 0)
-			continue;
-		goal_addr(&addr, job->nodes[i].addr);
-		ret = ina_place_add_child(ina_cluster_place(goal, j, hosts[job->nodes[i].parent]),
-					  &addr);
+		if (used[i] && node->parent >= 0)
+			ret = ina_place_add_child(ina_cluster_place(goal, j, hosts[node->parent]),
+						  &addr);
 	}
 	return ret;
 }

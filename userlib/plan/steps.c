@@ -13,8 +13,9 @@
 #include "steps.h"
 
 const char *const ina_phase_words[] = {
-	[INA_PHASE_ABDICATE] = "abdicate",
+	[INA_PHASE_CREATE] = "create",
 	[INA_PHASE_EXPECT] = "expect",
+	[INA_PHASE_ABDICATE] = "abdicate",
 	[INA_PHASE_RELEASE] = "release",
 	[INA_PHASE_END] = "end",
 	[INA_PHASE_MOVE] = "move",
@@ -65,6 +66,17 @@ static int steps_add(struct ina_steps *steps, enum ina_phase phase, struct ina_c
 	return 0;
 }
 
+static int steps_host_of(const struct ina_cluster *cluster, int job, const struct ina_addr *addr)
+{
+	for (int h = 0; h < cluster->n_hosts; h++) {
+		const struct ina_place *place = ina_cluster_place(cluster, job, h);
+
+		if (place->tree && ina_addr_equal(&place->local, addr))
+			return h;
+	}
+	return -1;
+}
+
 static bool steps_moves(const struct ina_place *now, const struct ina_place *goal)
 {
 	return !ina_addr_equal(&now->parent, &goal->parent);
@@ -81,6 +93,17 @@ static bool steps_expects(const struct ina_place *now, const struct ina_place *g
 	return false;
 }
 
+static int steps_create(struct ina_steps *steps, struct ina_cluster *now,
+			const struct ina_cluster *goal, int job, int host)
+{
+	const struct ina_place *from = ina_cluster_place(now, job, host);
+	const struct ina_place *to = ina_cluster_place(goal, job, host);
+
+	if (!to->tree || from->tree)
+		return 0;
+	return steps_add(steps, INA_PHASE_CREATE, now, job, host, to);
+}
+
 static int steps_abdicate(struct ina_steps *steps, struct ina_cluster *now,
 			  const struct ina_cluster *goal, int job, int host)
 {
@@ -92,21 +115,40 @@ static int steps_abdicate(struct ina_steps *steps, struct ina_cluster *now,
 	return steps_add(steps, INA_PHASE_ABDICATE, now, job, host, to);
 }
 
-/* What a node that goes on, but elsewhere, is given first: its new children. */
-static int steps_expect_move(struct ina_steps *steps, struct ina_cluster *now, int job, int host,
-			     const struct ina_place *to)
+/* Is somebody below @place still elsewhere, so that it is not complete? */
+static bool steps_blocks(const struct ina_cluster *now, int job, const struct ina_place *place)
 {
-	const struct ina_place *from = ina_cluster_place(now, job, host);
-	struct ina_place place = { 0 };
-	int ret = ina_place_copy(&place, to);
+	for (int i = 0; i < place->n_children; i++) {
+		int h = steps_host_of(now, job, &place->children[i]);
+		const struct ina_place *child = h < 0 ? NULL : ina_cluster_place(now, job, h);
 
-	place.parent = from->parent;
-	place.local = from->local;
-	place.workers = from->workers;
-	ina_place_del_child(&place, &from->parent);
-	if (!ret)
-		ret = steps_add(steps, INA_PHASE_EXPECT, now, job, host, &place);
-	ina_place_clear(&place);
+		/* Goes down along nodes that name their parent, so it ends. */
+		if (child && (!ina_addr_equal(&child->parent, &place->local) ||
+			      steps_blocks(now, job, child)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The children to be, under the parent that is. Those that go are let go at once only if
+ * somebody else is missing then: a node should not need room for both.
+ */
+static int steps_expect_place(const struct ina_cluster *now, int job, const struct ina_place *from,
+			      const struct ina_place *to, struct ina_place *place)
+{
+	int ret = ina_place_copy(place, to);
+
+	place->parent = from->parent;
+	place->local = from->local;
+	place->workers = from->workers;
+	ina_place_del_child(place, &from->parent);
+	if (ret || steps_blocks(now, job, place))
+		return ret;
+	for (int i = 0; !ret && i < from->n_children; i++) {
+		if (!ina_place_has_child(place, &from->children[i]))
+			ret = ina_place_add_child(place, &from->children[i]);
+	}
 	return ret;
 }
 
@@ -115,17 +157,16 @@ static int steps_expect(struct ina_steps *steps, struct ina_cluster *now,
 {
 	const struct ina_place *from = ina_cluster_place(now, job, host);
 	const struct ina_place *to = ina_cluster_place(goal, job, host);
+	struct ina_place place = { 0 };
+	int ret;
 
-	if (!to->tree)
+	if (!to->tree || !steps_expects(from, to))
 		return 0;
-	/* Settings are of the whole job, of which then no worker is attached. */
-	if (!from->tree || strcmp(from->options, to->options))
-		return steps_add(steps, INA_PHASE_EXPECT, now, job, host, to);
-	if (!steps_expects(from, to))
-		return 0;
-	if (steps_moves(from, to))
-		return steps_expect_move(steps, now, job, host, to);
-	return steps_add(steps, INA_PHASE_EXPECT, now, job, host, to);
+	ret = steps_expect_place(now, job, from, to, &place);
+	if (!ret)
+		ret = steps_add(steps, INA_PHASE_EXPECT, now, job, host, &place);
+	ina_place_clear(&place);
+	return ret;
 }
 
 static int steps_release(struct ina_steps *steps, struct ina_cluster *now,
@@ -152,17 +193,6 @@ static int steps_move(struct ina_steps *steps, struct ina_cluster *now,
 {
 	return steps_add(steps, INA_PHASE_MOVE, now, job, host,
 			 ina_cluster_place(goal, job, host));
-}
-
-static int steps_host_of(const struct ina_cluster *cluster, int job, const struct ina_addr *addr)
-{
-	for (int h = 0; h < cluster->n_hosts; h++) {
-		const struct ina_place *place = ina_cluster_place(cluster, job, h);
-
-		if (place->tree && ina_addr_equal(&place->local, addr))
-			return h;
-	}
-	return -1;
 }
 
 /* How many nodes are above @host; bounded, as what is configured may be no tree. */
@@ -208,13 +238,13 @@ static struct steps_rank *steps_ranks(const struct ina_cluster *now, int job)
 	return ranks;
 }
 
-/* All steps of one job from @now, which they change, to @goal. */
-static int steps_job(struct ina_steps *steps, struct ina_cluster *now,
+/* The steps of one job, whose settings stay, from @now, which they change, to @goal. */
+static int steps_phases(struct ina_steps *steps, struct ina_cluster *now,
 		     const struct ina_cluster *goal, int job)
 {
 	static int (*const phases[])(struct ina_steps *steps, struct ina_cluster *now,
 				     const struct ina_cluster *goal, int job, int host) = {
-		steps_abdicate, steps_expect, steps_release, steps_end, steps_move,
+		steps_create, steps_expect, steps_abdicate, steps_release, steps_end, steps_move,
 	};
 	struct steps_rank *ranks = steps_ranks(now, job);
 	int ret = ranks ? 0 : -ENOMEM;
@@ -225,6 +255,37 @@ static int steps_job(struct ina_steps *steps, struct ina_cluster *now,
 	}
 	free(ranks);
 	return ret;
+}
+
+/* Does a job get other settings? Then it ends everywhere before it begins again. */
+static bool steps_remakes(const struct ina_cluster *now, const struct ina_cluster *goal, int job)
+{
+	for (int h = 0; h < now->n_hosts; h++) {
+		const char *is = ina_cluster_place(now, job, h)->options;
+		const char *will = ina_cluster_place(goal, job, h)->options;
+
+		if (is && will && strcmp(is, will))
+			return true;
+	}
+	return false;
+}
+
+static int steps_job(struct ina_steps *steps, struct ina_cluster *now,
+		     const struct ina_cluster *goal, int job)
+{
+	struct ina_cluster *nothing;
+	int ret;
+
+	if (!steps_remakes(now, goal, job))
+		return steps_phases(steps, now, goal, job);
+	nothing = ina_cluster_copy(goal);
+	if (!nothing)
+		return -ENOMEM;
+	for (int h = 0; h < nothing->n_hosts; h++)
+		ina_place_clear(ina_cluster_place(nothing, job, h));
+	ret = steps_phases(steps, now, nothing, job);
+	ina_cluster_destroy(nothing);
+	return ret ? ret : steps_phases(steps, now, goal, job);
 }
 
 /* Does machine @host aggregate for @job now, but not as it is to be? */
@@ -253,14 +314,14 @@ static int steps_contract_host(struct ina_cluster *to, int job, int host)
 	int ret = 0, up = steps_host_of(to, job, &place->parent);
 	struct ina_place *parent = up < 0 ? NULL : ina_cluster_place(to, job, up);
 
-	for (int i = 0; parent && !ret && i < place->n_children; i++) {
+	for (int i = 0; !ret && i < place->n_children && !ina_place_is_root(place); i++) {
 		int child = steps_host_of(to, job, &place->children[i]);
 
-		ret = ina_place_add_child(parent, &place->children[i]);
+		ret = parent ? ina_place_add_child(parent, &place->children[i]) : 0;
 		if (child >= 0)
 			ina_cluster_place(to, job, child)->parent = place->parent;
 	}
-	if (parent && place->workers) {
+	if (place->workers && !ina_place_is_root(place)) {
 		place->n_children = 0;
 		return ret;
 	}
@@ -318,10 +379,11 @@ static int steps_in_the_way(const struct ina_cluster *now, const struct ina_clus
 static int steps_jobs(struct ina_steps *steps, struct ina_cluster *now,
 		      const struct ina_cluster *goal, bool *done)
 {
-	int job, ret = 0, left = now->n_jobs;
+	int ret = 0, left = now->n_jobs;
 
 	while (!ret && left) {
-		job = steps_next(now, goal, done);
+		int job = steps_next(now, goal, done);
+
 		if (job < 0) {
 			ret = steps_contract(steps, now, goal, steps_in_the_way(now, goal, done));
 			continue;

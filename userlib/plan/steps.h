@@ -12,15 +12,17 @@
 
 /**
  * enum ina_phase - why a step comes when it does
+ * @INA_PHASE_CREATE: machines that are new to the job; nobody waits yet
+ * @INA_PHASE_EXPECT: parents that wait for a child still to come
  * @INA_PHASE_ABDICATE: a root that is none any more: from here on there is no epoch
- * @INA_PHASE_EXPECT: new machines, and parents that wait for a child still to come
  * @INA_PHASE_RELEASE: parents that let children go
  * @INA_PHASE_END: machines that have no part in the job any more
  * @INA_PHASE_MOVE: children that go to another parent
  */
 enum ina_phase {
-	INA_PHASE_ABDICATE,
+	INA_PHASE_CREATE,
 	INA_PHASE_EXPECT,
+	INA_PHASE_ABDICATE,
 	INA_PHASE_RELEASE,
 	INA_PHASE_END,
 	INA_PHASE_MOVE,
