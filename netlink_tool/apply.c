@@ -91,12 +91,14 @@ static bool apply_stop(void *ctx)
 
 static const struct ina_run_ops apply_ops = { apply_change, apply_look, apply_stop };
 
-static int apply_result(struct print *out, const struct ina_steps *steps, int ret)
+static int apply_result(struct print *out, const struct ina_steps *steps, int ret, int signal)
 {
 	if (ret == -ENOTRECOVERABLE)
 		return error_print("not applied, and not all could be undone: see above");
 	if (ret)
 		return error_print("not applied: everything is as it was");
+	if (signal)
+		return error_print("all was done when signal %d came: applied", signal);
 	print_object_open(out, NULL);
 	print_uint(out, "steps", steps->n ? "applied: steps " : "nothing to do: steps ",
 		   (uint64_t)steps->n);
@@ -139,10 +141,12 @@ int apply_run(const struct target *target, struct print *out, volatile const int
 
 	if (ina_steps_plan(target->now, target->goal, &steps))
 		return error_print("out of memory");
-	if (target->dry)
+	if (target->dry) {
 		ret = apply_dry(target, out, &steps);
-	else
-		ret = apply_result(out, &steps, ina_steps_run(&steps, &apply_ops, &a));
+	} else {
+		ret = ina_steps_run(&steps, &apply_ops, &a);
+		ret = apply_result(out, &steps, ret, *stop);
+	}
 	ina_steps_clear(&steps);
 	return ret;
 }

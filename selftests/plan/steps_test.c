@@ -13,7 +13,8 @@
 
 #define HOSTS	11
 #define JOBS	3
-#define PAIRS	1000
+#define PAIRS	2000
+#define THOROUGH	4	/* every fourth pair fails in all ways at each step */
 
 enum failure {
 	FAIL_BEFORE,	/* refused, nothing done */
@@ -352,9 +353,9 @@ static void show(const struct ina_cluster *now, const struct ina_steps *steps, c
 	printf("# %s\n", why);
 }
 
-/* Without failure, and with every failure of every step. */
+/* Without failure, and with every failure of every step, or one each. */
 static const char *run_all(const struct ina_cluster *before, const struct ina_cluster *goal,
-			   long *runs)
+			   bool thorough, long *runs)
 {
 	static struct model m;
 	struct ina_steps steps;
@@ -370,6 +371,8 @@ static const char *run_all(const struct ina_cluster *before, const struct ina_cl
 	for (int i = 0; !why && i < steps.n * FAILURES; i++) {
 		m.fail_at = i / FAILURES;
 		m.failure = i % FAILURES;
+		if (!thorough && ktap_below(FAILURES))
+			continue;
 		/* A machine that dies leaves others waiting: only what they have is looked at. */
 		why = run(&m, &steps);
 		if (why && m.failure == FAIL_DEAD && strstr(why, "epoch"))
@@ -559,7 +562,7 @@ static const char *test_pair(struct totals *t)
 	now = applied(hosts, a);
 	goal = ina_cluster_goal(now, b, false);
 	t->refused += detach(now, goal);
-	why = run_all(now, goal, &t->runs);
+	why = run_all(now, goal, t->pairs % THOROUGH == 0, &t->runs);
 	if (!why && !ina_steps_plan(now, goal, &steps)) {
 		t->steps += steps.n;
 		t->same += !steps.n;
@@ -588,11 +591,11 @@ static void test_random(void)
 		seed = ktap_random;
 		why = test_pair(&t);
 	}
-	ktap_ok(!why, "%ld pairs of plans, %ld steps, each failed in %d ways%s%s", t.pairs, t.steps,
+	ktap_ok(!why, "%ld pairs of plans, %ld steps that fail in %d ways%s%s", t.pairs, t.steps,
 		FAILURES, why ? ": " : "", why ? why : "");
 	if (why)
 		printf("# of the pair with INA_SEED=%llu\n", (unsigned long long)seed);
-	ktap_ok(t.steps > 5 * PAIRS && t.refused && t.runs > 20 * PAIRS,
+	ktap_ok(t.steps > 5 * PAIRS && t.refused && t.runs > 10 * PAIRS,
 		"they were worth it: %ld runs, %ld places with workers in the way", t.runs, t.refused);
 }
 
@@ -625,7 +628,7 @@ static bool steps_are(const char *a, const char *b, bool prune, const char *want
 	long runs = 0;
 
 	detach(now, goal);
-	why = run_all(now, goal, &runs);
+	why = run_all(now, goal, true, &runs);
 	if (ina_steps_plan(now, goal, &steps))
 		abort();
 	for (int i = 0; i < steps.n; i++) {
