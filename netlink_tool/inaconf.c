@@ -28,7 +28,8 @@ static const char inaconf_usage[] =
 	"           dev      devices whose packets are taken at ingress\n"
 	"           stats    counters\n"
 	"           monitor  events as they happen\n"
-	"           plan     trees on many machines\n"
+	"           topo     the machines, switches and links of a cluster\n"
+	"           plan     who aggregates for whom\n"
 	"\n"
 	"OPTIONS    -j, --json         JSON instead of text\n"
 	"           -p, --pretty       JSON with line breaks\n"
@@ -50,6 +51,7 @@ static const struct command objects[] = {
 	{ "dev", dev_run },
 	{ "stats", stats_run },
 	{ "monitor", monitor_run },
+	{ "topo", topo_run },
 	{ "plan", plan_run },
 	{ "help", inaconf_help },
 };

@@ -101,6 +101,7 @@ void print_string(struct print *p, const char *key, const char *prefix, const ch
 void print_uint(struct print *p, const char *key, const char *prefix, uint64_t value);
 void print_int(struct print *p, const char *key, const char *prefix, int64_t value);
 void print_hex(struct print *p, const char *key, const char *prefix, uint64_t value);
+void print_number(struct print *p, const char *key, const char *prefix, double value);
 void print_bytes(struct print *p, const char *key, const char *prefix, uint64_t value);
 void print_bool(struct print *p, const char *key, const char *yes, const char *no, bool value);
 void print_text(struct print *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -224,6 +225,39 @@ struct param {
 int args_parse(const struct words *params, int argc, char **argv, struct nlmsghdr *request,
 	       unsigned int *seen);
 
+/* keywords.c: words to variables */
+
+/**
+ * enum keyword_type - what a keyword is followed by
+ * @KEYWORD_FLAG: nothing; a bool becomes true
+ * @KEYWORD_TEXT: any word, for a const char *
+ * @KEYWORD_NUMBER: a quantity, for a double
+ */
+enum keyword_type {
+	KEYWORD_FLAG,
+	KEYWORD_TEXT,
+	KEYWORD_NUMBER,
+};
+
+/**
+ * struct keyword - a keyword of a command that asks no kernel
+ * @keyword: the word
+ * @type: what follows
+ * @value: where it goes
+ * @min: least number
+ * @max: largest number
+ */
+struct keyword {
+	const char *keyword;
+	enum keyword_type type;
+	void *value;
+	double min;
+	double max;
+};
+
+/* Take the words @argv by a table of struct keyword. */
+int keywords_parse(const struct words *keywords, int argc, char **argv);
+
 /**
  * struct command - a word and what it does
  * @name: the word
@@ -256,7 +290,16 @@ int tree_run(struct inaconf *ctx, int argc, char **argv);
 int dev_run(struct inaconf *ctx, int argc, char **argv);
 int stats_run(struct inaconf *ctx, int argc, char **argv);
 int monitor_run(struct inaconf *ctx, int argc, char **argv);
+int topo_run(struct inaconf *ctx, int argc, char **argv);
 int plan_run(struct inaconf *ctx, int argc, char **argv);
+
+/* job.c: what `job add` takes, of struct param. */
+extern const struct words job_add_params;
+
+/* topo_draw.c: a topology as a graph for graphviz, or as a picture. */
+struct ina_topo;
+void topo_draw_dot(const struct ina_topo *topo, FILE *file);
+int topo_draw_svg(const struct ina_topo *topo, FILE *file);
 
 /* fields.c: attributes to output */
 

@@ -3,7 +3,7 @@
  * inaconf job: what is summed. A job has the same number and the same settings
  * on every node of its tree.
  */
-#include "apply.h"
+#include "inaconf.h"
 
 static const char job_help[] =
 	"Usage: inaconf job add [id] ID capacity N [dtype int32|fp32|bf16|fixed] [exponent N]\n"
@@ -45,7 +45,7 @@ static const struct param job_show_table[] = {
 	{ "id", PARAM_U32, INA_A_JOB_ID, PARAM_BARE, NULL },
 };
 
-static const struct words job_add_params = WORDS(job_add_table);
+const struct words job_add_params = WORDS(job_add_table);
 static const struct words job_del_params = WORDS(job_del_table);
 static const struct words job_show_params = WORDS(job_show_table);
 
@@ -72,22 +72,6 @@ static int job_add(struct inaconf *ctx, int argc, char **argv)
 	int ret = args_parse(&job_add_params, argc, argv, request, NULL);
 
 	return ret ? ret : nl_query(&ctx->nl, request, &job_add_params);
-}
-
-int job_check(uint32_t id, char *const *options)
-{
-	char request[MNL_ALIGN(sizeof(struct nlmsghdr)) + 1024], number[16];
-	char *argv[2 * ARRAY_SIZE(job_add_table) + 1] = { number };
-	struct nlmsghdr *scratch = mnl_nlmsg_put_header(request);
-	int ret, argc = 1;
-
-	snprintf(number, sizeof(number), "%u", id);
-	while (options[argc - 1] && (size_t)argc < ARRAY_SIZE(argv)) {
-		argv[argc] = options[argc - 1];
-		argc++;
-	}
-	ret = args_parse(&job_add_params, argc, argv, scratch, NULL);
-	return ret ? error_usage("the plan's job %u has wrong options", id) : ret;
 }
 
 static int job_del(struct inaconf *ctx, int argc, char **argv)

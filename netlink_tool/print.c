@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "inaconf.h"
@@ -158,6 +159,26 @@ void print_hex(struct print *p, const char *key, const char *prefix, uint64_t va
 
 	snprintf(text, sizeof(text), "0x%016" PRIx64, value);
 	print_string(p, key, prefix, text);
+}
+
+/* In text with a suffix, in JSON with as many digits as it takes to read the same number. */
+void print_number(struct print *p, const char *key, const char *prefix, double value)
+{
+	static const char *const suffixes[] = { "", "k", "M", "G", "T" };
+	char text[40];
+	size_t i = 0;
+
+	if (p->json) {
+		snprintf(text, sizeof(text), "%.15g", value);
+		if (strtod(text, NULL) != value)
+			snprintf(text, sizeof(text), "%.17g", value);
+		json_start(p, key);
+		fputs(text, p->file);
+		return;
+	}
+	for (; value >= 1000 && i + 1 < ARRAY_SIZE(suffixes); i++)
+		value /= 1000;
+	fprintf(p->file, "%s%.6g%s", prefix, value, suffixes[i]);
 }
 
 void print_bytes(struct print *p, const char *key, const char *prefix, uint64_t value)

@@ -12,7 +12,7 @@ vm_arch_set "$(uname -m)"
 packages_list()
 {
 	echo gcc libc6-dev make perl bc bison flex cpio kmod pahole xz-utils zstd pkg-config file
-	echo libelf-dev libssl-dev libmnl-dev libnl-3-dev libnl-genl-3-dev
+	echo libelf-dev libssl-dev libmnl-dev libyaml-dev libnl-3-dev libnl-genl-3-dev
 	echo linux-source busybox-static iproute2 ethtool jq python3 python3-yaml
 	echo procps util-linux udev
 	case $VM_DEB in

@@ -69,6 +69,7 @@ struct ina_doc {
  * @open: the innermost list or mapping that is open, NULL outside
  * @key: key read last, whose value comes next; NULL if none
  * @depth: open lists and mappings
+ * @lines: lines of the text
  * @err: where the reason of a refusal goes
  */
 struct doc_build {
@@ -76,6 +77,7 @@ struct doc_build {
 	struct ina_doc_value *open;
 	char *key;
 	int depth;
+	size_t lines;
 	struct ina_doc_error *err;
 };
 
@@ -325,13 +327,15 @@ static int doc_take(struct doc_build *build, const yaml_event_t *event)
 	}
 }
 
+/* What is missing at the end of the file is missing behind its last line for libyaml. */
 static int doc_fail_syntax(struct doc_build *build, const yaml_parser_t *parser)
 {
 	size_t line = parser->problem_mark.line + 1;
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		return doc_fail_memory(build);
-	return doc_fail_line(build, line, parser->problem ? parser->problem : "not YAML");
+	return doc_fail_line(build, line < build->lines ? line : build->lines,
+			     parser->problem ? parser->problem : "not YAML");
 }
 
 static int doc_parse_events(struct doc_build *build, yaml_parser_t *parser)
@@ -357,6 +361,9 @@ static int doc_parse(struct doc_build *build, const char *text, size_t size)
 	yaml_parser_t parser;
 	int ret;
 
+	build->lines = 1;
+	for (size_t i = 0; i + 1 < size; i++)
+		build->lines += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
 	if (!yaml_parser_initialize(&parser))
 		return doc_fail_memory(build);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);

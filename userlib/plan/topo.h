@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "doc.h"
 
 #define INA_TOPO_NONE	(-1)
 
@@ -121,5 +124,28 @@ struct ina_topo *ina_topo_fat_tree(int k, double rate, double latency);
 /* @leaves leaf switches with @hosts hosts each, joined by @spines spine switches: one pod. */
 struct ina_topo *ina_topo_leaf_spine(int leaves, int spines, int hosts, double host_rate,
 				     double spine_rate, double latency);
+
+/*
+ * topo_read.c: topology files; @path may be "-". NULL with the reason in @err. The second
+ * reads @size bytes at @text, and @name stands for the file in errors.
+ */
+struct ina_topo *ina_topo_read(const char *path, struct ina_doc_error *err);
+struct ina_topo *ina_topo_parse(const char *name, const char *text, size_t size,
+				struct ina_doc_error *err);
+
+/* Names of machines and switches: at most 255 of a-z A-Z 0-9 . _ - : / @ + % */
+bool ina_topo_name_ok(const char *name);
+
+/* topo_write.c: write a file that reads as the same topology; 0 or a negative errno. */
+int ina_topo_write(const struct ina_topo *topo, FILE *file);
+
+/*
+ * topo_slurm.c: Slurm's topology.conf. It knows no rates, so every link gets @rate and
+ * @latency. Racks are the switches with nodes, pods what is below a switch of level 2.
+ */
+struct ina_topo *ina_topo_read_slurm(const char *path, double rate, double latency,
+				     struct ina_doc_error *err);
+struct ina_topo *ina_topo_parse_slurm(const char *name, const char *text, size_t size,
+				      double rate, double latency, struct ina_doc_error *err);
 
 #endif

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who may be in the tree of a job: the root, the machines with workers and those that pass
+ * XAgg's screening, with their idle bandwidth and how far they are from each other.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree.h"
+
+#define SITES_MAX	8192
+
+/**
+ * struct sites_graph - links by machine or switch, to walk the cluster
+ * @first: where the links of each node begin in @link, n_nodes + 1 of them
+ * @link: indices of links
+ * @seconds: distance of each node from where a walk began
+ * @heap: nodes to visit, nearest first
+ * @at: position of each node in @heap, -1 if it is not there
+ * @n_heap: how many nodes are to be visited
+ */
+struct sites_graph {
+	int *first;
+	int *link;
+	double *seconds;
+	int *heap;
+	int *at;
+	int n_heap;
+};
+
+static int sites_fail(struct ina_doc_error *err, const char *name, const char *what)
+{
+	snprintf(err->text, sizeof(err->text), "%.80s: %s", name, what);
+	return -EINVAL;
+}
+
+static int sites_fail_memory(struct ina_doc_error *err)
+{
+	snprintf(err->text, sizeof(err->text), "%s", strerror(ENOMEM));
+	return -ENOMEM;
+}
+
+static void sites_graph_free(struct sites_graph *graph)
+{
+	free(graph->first);
+	free(graph->link);
+	free(graph->seconds);
+	free(graph->heap);
+	free(graph->at);
+}
+
+static bool sites_graph_init(struct sites_graph *graph, const struct ina_topo *topo)
+{
+	size_t n = (size_t)topo->n_nodes;
+
+	graph->first = calloc(n + 2, sizeof(*graph->first));
+	graph->link = calloc(2 * (size_t)topo->n_links + 1, sizeof(*graph->link));
+	graph->seconds = calloc(n, sizeof(*graph->seconds));
+	graph->heap = calloc(n, sizeof(*graph->heap));
+	graph->at = calloc(n, sizeof(*graph->at));
+	if (!graph->first || !graph->link || !graph->seconds || !graph->heap || !graph->at)
+		return false;
+	for (int i = 0; i < topo->n_links; i++) {
+		graph->first[topo->links[i].a + 2]++;
+		graph->first[topo->links[i].b + 2]++;
+	}
+	for (size_t i = 2; i < n + 2; i++)
+		graph->first[i] += graph->first[i - 1];
+	for (int i = 0; i < topo->n_links; i++) {
+		graph->link[graph->first[topo->links[i].a + 1]++] = i;
+		graph->link[graph->first[topo->links[i].b + 1]++] = i;
+	}
+	return true;
+}
+
+static void sites_heap_put(struct sites_graph *graph, int i, int node)
+{
+	graph->heap[i] = node;
+	graph->at[node] = i;
+}
+
+/* A node came nearer: let it rise. */
+static void sites_heap_rise(struct sites_graph *graph, int node)
+{
+	int i = graph->at[node] < 0 ? graph->n_heap++ : graph->at[node];
+
+	while (i && graph->seconds[node] < graph->seconds[graph->heap[(i - 1) / 2]]) {
+		sites_heap_put(graph, i, graph->heap[(i - 1) / 2]);
+		i = (i - 1) / 2;
+	}
+	sites_heap_put(graph, i, node);
+}
+
+static int sites_heap_pop(struct sites_graph *graph)
+{
+	int top = graph->heap[0], node = graph->heap[--graph->n_heap], i = 0, child;
+
+	for (; (child = 2 * i + 1) < graph->n_heap; i = child) {
+		if (child + 1 < graph->n_heap && graph->seconds[graph->heap[child + 1]] <
+						  graph->seconds[graph->heap[child]])
+			child++;
+		if (graph->seconds[node] <= graph->seconds[graph->heap[child]])
+			break;
+		sites_heap_put(graph, i, graph->heap[child]);
+	}
+	sites_heap_put(graph, i, node);
+	graph->at[top] = -1;
+	return top;
+}
+
+/* Distance of all nodes from @from by the fastest way through switches. */
+static void sites_walk(struct sites_graph *graph, const struct ina_topo *topo, int from)
+{
+	for (int i = 0; i < topo->n_nodes; i++) {
+		graph->seconds[i] = INFINITY;
+		graph->at[i] = -1;
+	}
+	graph->seconds[from] = 0;
+	graph->n_heap = 0;
+	sites_heap_rise(graph, from);
+	while (graph->n_heap) {
+		int node = sites_heap_pop(graph);
+
+		if (node != from && topo->nodes[node].kind == INA_TOPO_HOST)
+			continue;
+		for (int i = graph->first[node]; i < graph->first[node + 1]; i++) {
+			const struct ina_topo_link *link = &topo->links[graph->link[i]];
+			int other = link->a == node ? link->b : link->a;
+			double seconds = graph->seconds[node] + link->latency;
+
+			if (seconds >= graph->seconds[other])
+				continue;
+			graph->seconds[other] = seconds;
+			sites_heap_rise(graph, other);
+		}
+	}
+}
+
+static int sites_measure_ways(struct ina_tree_problem *problem, struct ina_doc_error *err)
+{
+	size_t n = (size_t)problem->n_sites;
+	struct sites_graph graph = { 0 };
+	int ret = 0;
+
+	problem->latency = malloc(n * n * sizeof(*problem->latency));
+	if (!problem->latency || !sites_graph_init(&graph, problem->topo))
+		ret = sites_fail_memory(err);
+	for (size_t i = 0; !ret && i < n; i++) {
+		sites_walk(&graph, problem->topo, problem->sites[i].host);
+		for (size_t j = 0; j < n; j++)
+			problem->latency[i * n + j] =
+				(float)graph.seconds[problem->sites[j].host];
+		if (isinf(problem->latency[i * n]))
+			ret = sites_fail(err, problem->topo->nodes[problem->sites[i].host].name,
+					 "no way leads from here to the root");
+	}
+	sites_graph_free(&graph);
+	return ret;
+}
+
+static double *sites_idle(const struct ina_topo *topo)
+{
+	double *idle = calloc((size_t)topo->n_nodes, sizeof(*idle));
+
+	for (int i = 0; idle && i < topo->n_links; i++) {
+		const struct ina_topo_link *link = &topo->links[i];
+
+		idle[link->a] += link->rate - link->used;
+		idle[link->b] += link->rate - link->used;
+	}
+	return idle;
+}
+
+/* XAgg's two criteria, and that it may aggregate at all. */
+static bool sites_screen(const struct ina_topo_node *node, double idle, double size,
+			 double per_core)
+{
+	return node->kind == INA_TOPO_HOST && node->capacity > 0 && idle > 0 &&
+	       node->used_memory + size <= INA_TREE_MEMORY * node->memory &&
+	       idle <= per_core * node->idle_cores;
+}
+
+static void sites_add(struct ina_tree_problem *problem, const double *idle, int host,
+		      double size, double per_core)
+{
+	const struct ina_topo_node *node = &problem->topo->nodes[host];
+	struct ina_tree_site *site = &problem->sites[problem->n_sites++];
+
+	site->host = host;
+	site->idle = idle[host];
+	site->candidate = sites_screen(node, idle[host], size, per_core);
+	site->adds = idle[host];
+	/* The root has to, even with every core busy: one is counted as idle. */
+	if (node->cores > 0)
+		site->adds = fmin(idle[host], per_core * fmax(1, node->idle_cores));
+}
+
+static int sites_by_step(const void *a, const void *b)
+{
+	const struct ina_tree_site *x = a, *y = b;
+
+	return x->step != y->step ? (x->step > y->step) - (x->step < y->step) :
+				    x->host - y->host;
+}
+
+/* The machines with workers; one that is the root only lends it its times. */
+static int sites_add_workers(struct ina_tree_problem *problem, const struct ina_measure *measure,
+			     const double *idle, double size, double per_core,
+			     struct ina_doc_error *err)
+{
+	for (int i = 0; i < measure->n_workers; i++) {
+		const struct ina_measure_worker *worker = &measure->workers[i];
+		struct ina_tree_site *site = problem->sites;
+
+		if (worker->host != site->host) {
+			site += problem->n_sites;
+			sites_add(problem, idle, worker->host, size, per_core);
+		}
+		site->workers = worker->workers;
+		site->ready = worker->t1;
+		site->step = worker->t1 + worker->t2;
+		if (site->idle <= 0)
+			return sites_fail(err, problem->topo->nodes[site->host].name,
+					  "no idle bandwidth");
+	}
+	problem->n_workers = problem->n_sites - 1;
+	if (!problem->n_workers)
+		return sites_fail(err, problem->topo->nodes[problem->sites[0].host].name,
+				  "no workers besides those of the root");
+	qsort(problem->sites + 1, (size_t)problem->n_workers, sizeof(*problem->sites), sites_by_step);
+	return 0;
+}
+
+/**
+ * struct sites_server - a machine in XAgg's order: most idle bandwidth, cores, memory first
+ * @host: its index
+ * @idle: bit/s
+ * @cores: idle
+ * @memory: bytes free
+ */
+struct sites_server {
+	int host;
+	double idle;
+	double cores;
+	double memory;
+};
+
+static int sites_by_idle(const void *a, const void *b)
+{
+	const struct sites_server *x = a, *y = b;
+
+	if (x->idle != y->idle)
+		return x->idle < y->idle ? 1 : -1;
+	if (x->cores != y->cores)
+		return x->cores < y->cores ? 1 : -1;
+	if (x->memory != y->memory)
+		return x->memory < y->memory ? 1 : -1;
+	return x->host - y->host;
+}
+
+/* A node has at least two children, so no more servers than workers are of use. */
+static int sites_add_servers(struct ina_tree_problem *problem, const double *idle, double size,
+			     double per_core, struct ina_doc_error *err)
+{
+	const struct ina_topo *topo = problem->topo;
+	struct sites_server *servers = calloc((size_t)topo->n_nodes, sizeof(*servers));
+	bool *taken = calloc((size_t)topo->n_nodes, sizeof(*taken));
+	int n = 0;
+
+	for (int i = 0; taken && i < problem->n_sites; i++)
+		taken[problem->sites[i].host] = true;
+	for (int i = 0; taken && servers && i < topo->n_nodes; i++) {
+		const struct ina_topo_node *node = &topo->nodes[i];
+
+		if (!taken[i] && sites_screen(node, idle[i], size, per_core))
+			servers[n++] = (struct sites_server){ i, idle[i], node->idle_cores,
+							      node->memory - node->used_memory };
+	}
+	if (n)
+		qsort(servers, (size_t)n, sizeof(*servers), sites_by_idle);
+	for (int i = 0; i < n && i < problem->n_workers; i++)
+		sites_add(problem, idle, servers[i].host, size, per_core);
+	n = servers && taken ? 0 : sites_fail_memory(err);
+	free(servers);
+	free(taken);
+	return n;
+}
+
+static int sites_fill(struct ina_tree_problem *problem, const struct ina_measure *measure,
+		      int root, double size, double per_core, struct ina_doc_error *err)
+{
+	const struct ina_topo_node *node = &problem->topo->nodes[root];
+	double *idle = sites_idle(problem->topo);
+	int ret;
+
+	problem->sites = calloc(2 * (size_t)measure->n_workers + 1, sizeof(*problem->sites));
+	if (!idle || !problem->sites)
+		ret = sites_fail_memory(err);
+	else if (node->kind != INA_TOPO_HOST || node->capacity <= 0)
+		ret = sites_fail(err, node->name, node->kind != INA_TOPO_HOST ?
+				 "a switch cannot be the root" :
+				 "may not be the root: its capacity is 0");
+	else if (idle[root] <= 0)
+		ret = sites_fail(err, node->name, "no idle bandwidth");
+	else if (measure->n_workers > SITES_MAX / 2)
+		ret = sites_fail(err, node->name, "more than 4096 machines with workers");
+	else
+		ret = 0;
+	if (!ret) {
+		sites_add(problem, idle, root, size, per_core);
+		ret = sites_add_workers(problem, measure, idle, size, per_core, err);
+	}
+	if (!ret)
+		ret = sites_add_servers(problem, idle, size, per_core, err);
+	free(idle);
+	return ret;
+}
+
+struct ina_tree_problem *ina_tree_problem_create(const struct ina_topo *topo,
+						 const struct ina_measure *measure, int root,
+						 double size, double per_core,
+						 struct ina_doc_error *err)
+{
+	struct ina_tree_problem *problem = calloc(1, sizeof(*problem));
+	int ret;
+
+	if (!problem) {
+		sites_fail_memory(err);
+		return NULL;
+	}
+	problem->topo = topo;
+	problem->bits = 8 * size;
+	ret = sites_fill(problem, measure, root, size, per_core, err);
+	if (!ret)
+		ret = sites_measure_ways(problem, err);
+	if (!ret)
+		return problem;
+	ina_tree_problem_destroy(problem);
+	return NULL;
+}
+
+void ina_tree_problem_destroy(struct ina_tree_problem *problem)
+{
+	if (!problem)
+		return;
+	free(problem->sites);
+	free(problem->latency);
+	free(problem);
+}
+
+/* A copy of @text, which may be NULL. */
+static bool sites_copy(char **copy, const char *text)
+{
+	*copy = text ? strdup(text) : NULL;
+	return !text || *copy;
+}
+
+/* The sites that are in the tree, parents by their place there. */
+static bool sites_plan_nodes(const struct ina_tree_problem *problem, const int *parent,
+			     struct ina_plan_job *job)
+{
+	int *place = calloc((size_t)problem->n_sites, sizeof(*place));
+	bool ok = place;
+
+	for (int i = 0, n = 0; ok && i < problem->n_sites; i++)
+		place[i] = parent[i] == INA_TREE_UNUSED ? -1 : n++;
+	for (int i = 0; ok && i < problem->n_sites; i++) {
+		const struct ina_topo_node *host = &problem->topo->nodes[problem->sites[i].host];
+		struct ina_plan_node *node;
+
+		if (parent[i] == INA_TREE_UNUSED)
+			continue;
+		node = &job->nodes[job->n_nodes++];
+		node->parent = parent[i] < 0 ? -1 : place[parent[i]];
+		node->workers = problem->sites[i].workers;
+		ok = sites_copy(&node->host, host->name) && sites_copy(&node->where, host->where) &&
+		     sites_copy(&node->addr, host->addr);
+	}
+	free(place);
+	return ok;
+}
+
+struct ina_plan *ina_tree_plan(const struct ina_tree_problem *problem, const int *parent,
+			       uint32_t id, char *const *options)
+{
+	struct ina_plan *plan = calloc(1, sizeof(*plan));
+	struct ina_plan_job *job = calloc(1, sizeof(*job));
+	int n = 0;
+	bool ok;
+
+	if (!plan || !job) {
+		free(plan);
+		free(job);
+		return NULL;
+	}
+	while (options[n])
+		n++;
+	plan->jobs = job;
+	plan->n_jobs = 1;
+	job->id = id;
+	job->nodes = calloc((size_t)problem->n_sites, sizeof(*job->nodes));
+	job->options = calloc((size_t)n + 1, sizeof(*job->options));
+	ok = job->nodes && job->options && sites_plan_nodes(problem, parent, job);
+	for (int i = 0; ok && i < n; i++)
+		ok = sites_copy(&job->options[i], options[i]);
+	if (ok)
+		return plan;
+	ina_plan_destroy(plan);
+	return NULL;
+}
