@@ -74,7 +74,7 @@ static int apply_change(void *ctx, const struct ina_step *step, bool undo)
 static int apply_look(void *ctx, int job, int host, struct ina_place *place)
 {
 	const struct apply *a = ctx;
-	struct ina_doc_error err;
+	struct ina_doc_error err = { "" };
 	int ret = survey_place(&a->target->reach, a->target->now, job, host, place, &err);
 
 	if (ret)
@@ -174,11 +174,11 @@ volatile const int *apply_catch(void)
 int plan_apply(struct inaconf *ctx, int argc, char **argv)
 {
 	struct target target = { 0 };
-	const struct plan_word words[] = {
-		{ "prune", NULL, NULL, &target.prune },
-		{ "--dry-run", NULL, NULL, &target.dry },
+	const struct keyword words[] = {
+		{ "prune", KEYWORD_FLAG, &target.prune, 0, 0 },
+		{ "--dry-run", KEYWORD_FLAG, &target.dry, 0, 0 },
 	};
-	int ret = target_parse(&target, words, ARRAY_SIZE(words), argc, argv);
+	int ret = target_parse(ctx, &target, words, ARRAY_SIZE(words), argc, argv);
 	volatile const int *stop = apply_catch();
 
 	if (!ret)

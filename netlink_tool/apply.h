@@ -6,9 +6,9 @@
 #ifndef INACONF_APPLY_H
 #define INACONF_APPLY_H
 
-#include "../userlib/plan/cluster.h"
-#include "../userlib/plan/steps.h"
+#include "cluster.h"
 #include "inaconf.h"
+#include "steps.h"
 
 /**
  * struct reach - how machines are reached that are no network namespace of this one
@@ -49,20 +49,6 @@ int survey_place(const struct reach *reach, const struct ina_cluster *cluster, i
 		 struct ina_place *place, struct ina_doc_error *err);
 
 /**
- * struct plan_word - a keyword of such a command
- * @keyword: the word
- * @text: where what follows goes as it is
- * @number: where it goes as a number of more than 0
- * @flag: what is set if nothing follows
- */
-struct plan_word {
-	const char *keyword;
-	const char **text;
-	double *number;
-	bool *flag;
-};
-
-/**
  * struct target - what a plan is compared with or applied to
  * @path: file of the plan
  * @from: file of the plan that is applied now, NULL if not given
@@ -88,26 +74,18 @@ struct target {
 
 #define TARGET_TIMEOUT	30	/* seconds */
 
-/* target.c: the words of a command, and @more of its own; reads the plans. */
-int target_parse(struct target *target, const struct plan_word *more, size_t n_more, int argc,
-		 char **argv);
+/* target.c: the words of a command, @more of its own among them; reads the plans. */
+int target_parse(struct inaconf *ctx, struct target *target, const struct keyword *more,
+		 size_t n_more, int argc, char **argv);
 
 /* Ask all machines, and set @now and @goal for @plan, which may be another than that read. */
 int target_survey(struct target *target, const struct ina_plan *plan);
 void target_clear(struct target *target);
-
-/* job.c: would the kernel be asked to add a job with these options? Prints why not. */
-int job_check(uint32_t id, char *const *options);
 
 /* apply.c: from @now to @goal, or only say how; @stop: no further, but back. */
 int apply_run(const struct target *target, struct print *out, volatile const int *stop);
 
 /* From here on signals only set what is returned; a reader that is gone is no reason to end. */
 volatile const int *apply_catch(void);
-
-int plan_diff(struct inaconf *ctx, int argc, char **argv);
-int plan_apply(struct inaconf *ctx, int argc, char **argv);
-int plan_load(struct inaconf *ctx, int argc, char **argv);
-int plan_watch(struct inaconf *ctx, int argc, char **argv);
 
 #endif

@@ -60,10 +60,10 @@ static int diff_print(const struct target *target, struct print *out)
 int plan_diff(struct inaconf *ctx, int argc, char **argv)
 {
 	struct target target = { 0 };
-	const struct plan_word words[] = {
-		{ "prune", NULL, NULL, &target.prune },
+	const struct keyword words[] = {
+		{ "prune", KEYWORD_FLAG, &target.prune, 0, 0 },
 	};
-	int ret = target_parse(&target, words, ARRAY_SIZE(words), argc, argv);
+	int ret = target_parse(ctx, &target, words, ARRAY_SIZE(words), argc, argv);
 
 	if (!ret)
 		ret = target_survey(&target, target.plan);

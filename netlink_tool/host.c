@@ -167,15 +167,16 @@ static double host_clock(void)
 /* Until it ends, not until its output does: what it leaves behind may hold that open. */
 static int host_wait(struct host_process *p, double timeout)
 {
-	double left, end = host_clock() + timeout;
+	double end = host_clock() + timeout;
 	struct pollfd fds[3];
 	int ret = 0;
 
 	do {
+		double left = end - host_clock();
+
 		fds[0] = (struct pollfd){ .fd = p->pipes[0], .events = POLLIN };
 		fds[1] = (struct pollfd){ .fd = p->pipes[1], .events = POLLIN };
 		fds[2] = (struct pollfd){ .fd = p->pidfd, .events = POLLIN };
-		left = end - host_clock();
 		if (left <= 0)
 			return -ETIMEDOUT;
 		if (poll(fds, 3, (int)(left * 1000) + 1) < 0 && errno != EINTR)

@@ -9,48 +9,8 @@
 
 #include "apply.h"
 
-#define TARGET_NUMBER_MAX	1e6
-
-static int word_take(const struct plan_word *word, int argc, char **argv)
-{
-	double number;
-
-	if (word->flag) {
-		*word->flag = true;
-		return INACONF_OK;
-	}
-	if (argc < 2)
-		return error_usage("%s needs a value", word->keyword);
-	if (word->text) {
-		*word->text = argv[1];
-		return INACONF_OK;
-	}
-	if (!ina_doc_number(argv[1], &number) || number <= 0 || number > TARGET_NUMBER_MAX)
-		return error_usage("%s: \"%s\" is not a number above 0", word->keyword, argv[1]);
-	*word->number = number;
-	return INACONF_OK;
-}
-
-static int words_take(const struct words *words, int argc, char **argv)
-{
-	const struct plan_word *table = words->table;
-	unsigned int seen = 0;
-
-	for (int n = 0; n < argc;) {
-		int ret, i = words_find(words, argv[n]);
-
-		if (i < 0)
-			return words_unknown(words, "word", argv[n]);
-		if (seen & 1U << i)
-			return error_usage("%s is given twice", argv[n]);
-		seen |= 1U << i;
-		ret = word_take(&table[i], argc - n, argv + n);
-		if (ret)
-			return ret;
-		n += table[i].flag ? 1 : 2;
-	}
-	return INACONF_OK;
-}
+#define TARGET_SECONDS_MAX	1e6
+#define TARGET_WORDS_MAX	16
 
 /* The words of the hook; like those of a shell, but nothing in them is special. */
 static int target_hook(struct target *target, const char *text)
@@ -74,31 +34,42 @@ static int target_hook(struct target *target, const char *text)
 
 static int target_read(const char *path, struct ina_plan **plan)
 {
-	struct ina_doc_error err;
+	struct ina_doc_error err = { "" };
 
 	*plan = ina_plan_read(path, &err);
 	return *plan ? INACONF_OK : error_usage("%s", err.text);
 }
 
-static int target_check(const struct ina_plan *plan)
+/* Would `job add` take the options of all jobs? Nobody is asked. */
+static int target_check(struct inaconf *ctx, const struct ina_plan *plan)
 {
 	int ret = INACONF_OK;
 
-	for (int i = 0; !ret && i < plan->n_jobs; i++)
-		ret = job_check(plan->jobs[i].id, plan->jobs[i].options);
+	for (int i = 0; !ret && i < plan->n_jobs; i++) {
+		const struct ina_plan_job *job = &plan->jobs[i];
+		char id[16], *argv[2 * TARGET_WORDS_MAX] = { id };
+		int argc = 1;
+
+		snprintf(id, sizeof(id), "%" PRIu32, job->id);
+		for (; job->options[argc - 1] && (size_t)argc < ARRAY_SIZE(argv); argc++)
+			argv[argc] = job->options[argc - 1];
+		if (args_parse(&job_add_params, argc, argv,
+			       nl_request(&ctx->nl, INA_CMD_JOB_ADD), NULL))
+			ret = error_usage("job %" PRIu32 " of the plan has wrong options", job->id);
+	}
 	return ret;
 }
 
-int target_parse(struct target *target, const struct plan_word *more, size_t n_more, int argc,
-		 char **argv)
+int target_parse(struct inaconf *ctx, struct target *target, const struct keyword *more,
+		 size_t n_more, int argc, char **argv)
 {
 	const char *hook = NULL;
-	const struct plan_word common[] = {
-		{ "hook", &hook, NULL, NULL },
-		{ "timeout", NULL, &target->reach.timeout, NULL },
-		{ "from", &target->from, NULL, NULL },
+	const struct keyword common[] = {
+		{ "hook", KEYWORD_TEXT, &hook, 0, 0 },
+		{ "timeout", KEYWORD_NUMBER, &target->reach.timeout, 0.001, TARGET_SECONDS_MAX },
+		{ "from", KEYWORD_TEXT, &target->from, 0, 0 },
 	};
-	struct plan_word table[16];
+	struct keyword table[TARGET_WORDS_MAX];
 	struct words words = { table, ARRAY_SIZE(common) + n_more, sizeof(table[0]) };
 	int ret;
 
@@ -108,14 +79,14 @@ int target_parse(struct target *target, const struct plan_word *more, size_t n_m
 	if (!argc)
 		return error_usage("PLAN is required: a file, or - for standard input");
 	target->path = argv[0];
-	ret = words_take(&words, argc - 1, argv + 1);
+	ret = keywords_parse(&words, argc - 1, argv + 1);
 	if (!ret && hook)
 		ret = target_hook(target, hook);
 	if (!ret)
 		ret = target_read(target->path, &target->plan);
 	if (!ret && target->from)
 		ret = target_read(target->from, &target->former);
-	return ret ? ret : target_check(target->plan);
+	return ret ? ret : target_check(ctx, target->plan);
 }
 
 /* A child that is no machine of the plan is let go, but keeps what it has: say so. */
@@ -141,7 +112,7 @@ static void target_strangers(const struct target *target, int job, int host)
 
 static int target_goal(struct target *target, const struct ina_plan *plan)
 {
-	struct ina_doc_error err;
+	struct ina_doc_error err = { "" };
 
 	target->goal = ina_cluster_goal(target->now, plan, target->prune);
 	if (!target->goal)
@@ -157,7 +128,7 @@ static int target_goal(struct target *target, const struct ina_plan *plan)
 
 int target_survey(struct target *target, const struct ina_plan *plan)
 {
-	struct ina_doc_error err;
+	struct ina_doc_error err = { "" };
 
 	ina_cluster_destroy(target->now);
 	ina_cluster_destroy(target->goal);

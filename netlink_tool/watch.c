@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../userlib/plan/load.h"
 #include "apply.h"
+#include "load.h"
 
 /**
  * struct watched - an aggregator of the plan
@@ -170,14 +170,14 @@ static int watch_loop(struct watch *watch, struct print *out)
 int plan_watch(struct inaconf *ctx, int argc, char **argv)
 {
 	struct watch watch = { .limits = ina_load_defaults, .interval = WATCH_INTERVAL };
-	const struct plan_word words[] = {
-		{ "interval", NULL, &watch.interval, NULL },
-		{ "hold", NULL, &watch.limits.hold, NULL },
-		{ "high", NULL, &watch.limits.high[INA_LOAD_CPU], NULL },
-		{ "low", NULL, &watch.limits.low[INA_LOAD_CPU], NULL },
-		{ "count", NULL, &watch.count, NULL },
+	const struct keyword words[] = {
+		{ "interval", KEYWORD_NUMBER, &watch.interval, 0.01, 1e6 },
+		{ "hold", KEYWORD_NUMBER, &watch.limits.hold, 0, 1e6 },
+		{ "high", KEYWORD_NUMBER, &watch.limits.high[INA_LOAD_CPU], 0.01, 100 },
+		{ "low", KEYWORD_NUMBER, &watch.limits.low[INA_LOAD_CPU], 0.01, 100 },
+		{ "count", KEYWORD_NUMBER, &watch.count, 1, 1e15 },
 	};
-	int ret = target_parse(&watch.target, words, ARRAY_SIZE(words), argc, argv);
+	int ret = target_parse(ctx, &watch.target, words, ARRAY_SIZE(words), argc, argv);
 
 	watch.stop = apply_catch();
 	if (!ret && watch.limits.low[INA_LOAD_CPU] > watch.limits.high[INA_LOAD_CPU])

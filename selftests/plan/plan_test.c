@@ -47,7 +47,7 @@ static char *written(const struct ina_plan *plan, size_t *size)
 static bool lasts(const struct ina_plan *plan)
 {
 	struct ina_doc_error err = { "" };
-	size_t size, again;
+	size_t size, again = 0;
 	char *text = written(plan, &size), *second = NULL;
 	struct ina_plan *copy = parse(text, size, &err);
 	bool same;

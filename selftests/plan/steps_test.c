@@ -166,13 +166,13 @@ static void model_check(struct model *m, int job, int host)
 /* The words behind "tree set job ID" into @to. */
 static void model_parse_tree(char *words, struct ina_place *to)
 {
-	char *rest = NULL, *key, *value;
+	char *rest = NULL, *key;
 
 	to->tree = true;
 	for (key = strtok_r(words, " ", &rest); key; key = strtok_r(NULL, " ", &rest)) {
+		const char *value = strtok_r(NULL, " ", &rest);
 		struct ina_addr addr = { "" };
 
-		value = strtok_r(NULL, " ", &rest);
 		snprintf(addr.text, sizeof(addr.text), "%s", value);
 		if (!strcmp(key, "local"))
 			to->local = addr;
