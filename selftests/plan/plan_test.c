@@ -135,7 +135,7 @@ static void test_refusals(void)
 		{ "jobs:\n- {id: 7, options: capacity 1, tree: [{host: a, workers: 1}]}\n"
 		  "- {id: 7, options: capacity 1, tree: [{host: a, workers: 1}]}",
 		  "f:3: jobs[1].id: job 7 is there twice" },
-		{ "jobs: [", "f:2: did not find expected node content" },
+		{ "jobs: [", "f:1: did not find expected node content" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -496,9 +496,9 @@ static void random_pair(struct ina_plan **a, struct ina_plan **b)
 			rotate(&(*b)->jobs[j], workers);
 			continue;
 		}
-		if (!ktap_below(8))
+		if (!ktap_below(3))
 			workers[ktap_below(HOSTS)] = 1;
-		if (!ktap_below(5))
+		if (!ktap_below(3))
 			root = (int)ktap_below(HOSTS);
 		random_job(&(*b)->jobs[j], id, workers, root, ktap_below(12) ? "1000" : "2k");
 	}
@@ -560,6 +560,11 @@ static const char *test_pair(struct totals *t)
 	random_pair(&a, &b);
 	hosts = hosts_of(a, b);
 	now = applied(hosts, a);
+	/* Somebody has added jobs already, but no tree. */
+	for (int i = 0; i < now->n_jobs * HOSTS; i++) {
+		if (!now->places[i].options && !ktap_below(8))
+			now->places[i].options = strdup("capacity 1000");
+	}
 	goal = ina_cluster_goal(now, b, false);
 	t->refused += detach(now, goal);
 	why = run_all(now, goal, t->pairs % THOROUGH == 0, &t->runs);
@@ -677,6 +682,17 @@ static void test_named(void)
 		NODE(2, 3, "parent: h4, workers: 1")) JOB(8,
 		NODE(3, 4, "workers: 0") NODE(1, 2, "parent: h3")
 		NODE(5, 6, "parent: h1, workers: 1"));
+	static const char pair[] = "jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
+		NODE(1, 2, "parent: h0, workers: 1") NODE(2, 3, "parent: h0, workers: 1"));
+	static const char more[] = "jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
+		NODE(1, 2, "parent: h0, workers: 1") NODE(2, 3, "parent: h1, workers: 1")
+		NODE(3, 4, "parent: h0, workers: 1"));
+	static const char under[] = "jobs:\n" JOB(7, NODE(4, 5, "workers: 0")
+		NODE(0, 1, "parent: h4") NODE(1, 2, "parent: h0, workers: 1")
+		NODE(2, 3, "parent: h1, workers: 1"));
+	static const char deeper[] = "jobs:\n"
+		"- {id: 7, options: {capacity: 20}, tree: [" NODE(0, 1, "workers: 0")
+		NODE(1, 2, "parent: h0, workers: 1") "]}";
 	static const char other[] = "jobs:\n" JOB(9, NODE(6, 7, "workers: 1"));
 
 	ktap_ok(steps_are(chain, chain, false, ""), "the same plan has no steps");
@@ -712,6 +728,30 @@ static void test_named(void)
 		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.5 workers 0\n"
 		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.5 workers 1\n"),
 		"two jobs exchange their aggregators: the first steps aside");
+	ktap_ok(steps_are(pair, more, false,
+		"create h3: job add id 7 capacity 10\n"
+		"create h3: tree set job 7 local 10.0.0.4 parent 10.0.0.1 workers 1\n"
+		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 child 10.0.0.4 child 10.0.0.3 workers 0\n"
+		"expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
+		"release h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 child 10.0.0.4 workers 0\n"
+		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n"),
+		"a worker that comes does not make up for one that moves");
+	ktap_ok(steps_are(pair, under, false,
+		"create h4: job add id 7 capacity 10\n"
+		"create h4: tree set job 7 local 10.0.0.5 child 10.0.0.1 workers 0\n"
+		"expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
+		"abdicate h0: tree set job 7 local 10.0.0.1 parent 10.0.0.5 child 10.0.0.2 workers 0\n"
+		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n"),
+		"another root, under which nobody is forgotten");
+	ktap_ok(steps_are(chain, deeper, false,
+		"abdicate h0: job del id 7\n"
+		"end h1: job del id 7\n"
+		"end h2: job del id 7\n"
+		"create h0: job add id 7 capacity 20\n"
+		"create h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n"
+		"create h1: job add id 7 capacity 20\n"
+		"create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 workers 1\n"),
+		"other settings: the job ends everywhere before it begins again");
 	ktap_ok(steps_are(chain, other, false,
 		"create h6: job add id 9 capacity 10\n"
 		"create h6: tree set job 9 local 10.0.0.7 workers 1\n"),
