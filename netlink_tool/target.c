@@ -98,8 +98,11 @@ static void target_strangers(const struct target *target, int job, int host)
 	for (int i = 0; i < place->n_children; i++) {
 		int h = 0;
 
-		while (h < now->n_hosts && !ina_addr_equal(&ina_cluster_place(now, job, h)->local,
-							   &place->children[i]))
+		while (h < now->n_hosts &&
+		       !ina_addr_equal(&ina_cluster_place(now, job, h)->local,
+				       &place->children[i]) &&
+		       !ina_addr_equal(&ina_cluster_place(target->goal, job, h)->local,
+				       &place->children[i]))
 			h++;
 		if (h == now->n_hosts &&
 		    !ina_place_has_child(ina_cluster_place(target->goal, job, host),

@@ -160,6 +160,8 @@ static void test_apply(void)
 		{ "jobs: [{id: 7, options: capacity 1, tree: [{host: a, addr: 10.0.0.1, workers: 1}]},"
 		  " {id: 8, options: capacity 1, tree: [{host: a, where: b, addr: 10.0.0.1, workers: 1}]}]",
 		  "job 8: host a is at b, and at a in another job" },
+		{ T("{host: a, where: -oProxyCommand=x, addr: 10.0.0.1, workers: 1}"),
+		  "job 7: host a is at -oProxyCommand=x: a place does not begin with -" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -765,12 +765,82 @@ static void test_named(void)
 		"unless it is to be pruned");
 }
 
+/* What a job has, in the words of `job show`, does for what a plan says in its own. */
+static void test_settings(void)
+{
+	static const struct {
+		const char *words;
+		bool same;
+	} cases[] = {
+		{ "capacity 1000", true }, { "capacity 1k", true }, { "capacity 0x3e8", true },
+		{ "capacity 1k fragment auto depth 2", true }, { "capacity 1k fragment 0", true },
+		{ "capacity 1k dtype fp32", true }, { "capacity 1k dtype int32", false },
+		{ "capacity 1Ki", false }, { "capacity 1k depth 3", false },
+		{ "capacity 1k fragment 128", false }, { "capacity 1k exponent 3", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char yaml[256];
+		struct ina_plan *plan;
+		struct ina_cluster *hosts, *now, *goal;
+		struct ina_steps steps;
+
+		snprintf(yaml, sizeof(yaml), "jobs: [{id: 7, options: %s, tree: [{host: h0, "
+			 "addr: 10.0.0.1, workers: 1}]}]", cases[i].words);
+		plan = plan_of(yaml);
+		hosts = hosts_of(plan, plan);
+		now = applied(hosts, plan);
+		free(now->places[0].options);
+		now->places[0].options = strdup("capacity 1000 dtype fp32 fragment 256 depth 2");
+		goal = ina_cluster_goal(now, plan, false);
+		if (ina_steps_plan(now, goal, &steps))
+			abort();
+		ktap_ok(!steps.n == cases[i].same, "%s %s", cases[i].words,
+			cases[i].same ? "is there" : "is something else");
+		ina_steps_clear(&steps);
+		ina_plan_destroy(plan);
+		ina_cluster_destroy(hosts);
+		ina_cluster_destroy(now);
+		ina_cluster_destroy(goal);
+	}
+}
+
+/* What is configured may be nonsense: machines that are each other's parents. */
+static void test_nonsense(void)
+{
+	struct ina_plan *plan = plan_of("jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
+		NODE(1, 2, "parent: h0") NODE(2, 3, "parent: h1") NODE(3, 4, "parent: h2, workers: 1")
+		NODE(4, 5, "parent: h3, workers: 1")));
+	struct ina_cluster *hosts = hosts_of(plan, plan), *now = applied(hosts, plan);
+	struct ina_cluster *goal = ina_cluster_goal(now, plan, false);
+	struct ina_steps steps;
+
+	for (int h = 0; h < 4; h++) {
+		struct ina_place *place = ina_cluster_place(now, 0, h);
+
+		place->parent = addresses[(h + 3) % 4];
+		place->n_children = 0;
+		if (ina_place_add_child(place, &addresses[(h + 1) % 4]))
+			abort();
+	}
+	for (int h = 0; h < 4; h++)
+		ina_cluster_place(now, 0, h)->attached = 0;
+	ktap_ok(!ina_steps_plan(now, goal, &steps) && steps.n, "a ring becomes a tree");
+	ina_steps_clear(&steps);
+	ina_plan_destroy(plan);
+	ina_cluster_destroy(hosts);
+	ina_cluster_destroy(now);
+	ina_cluster_destroy(goal);
+}
+
 int main(void)
 {
 	ktap_start();
 	for (int h = 0; h < HOSTS; h++)
 		snprintf(addresses[h].text, sizeof(addresses[h].text), "10.0.0.%d", h + 1);
 	test_named();
+	test_settings();
+	test_nonsense();
 	test_random();
 	return ktap_end();
 }

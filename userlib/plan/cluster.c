@@ -226,6 +226,13 @@ static int cluster_take_node(struct ina_cluster *cluster, const struct ina_plan_
 	const char *where = node->where ? node->where : node->host;
 	int host = ina_cluster_find(cluster, node->host);
 
+	/* To the hook it would be an option. */
+	if (*where == '-') {
+		snprintf(err->text, sizeof(err->text),
+			 "job %" PRIu32 ": host %.80s is at %.80s: a place does not begin with -",
+			 job->id, node->host, where);
+		return -EINVAL;
+	}
 	if (host < 0)
 		return cluster_add_host(cluster, node->host, where) < 0 ?
 		       cluster_fail(err, "out of memory") : 0;

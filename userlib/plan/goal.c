@@ -16,10 +16,16 @@ static bool goal_option_matches(const char *key, const char *wanted, const char 
 
 	if (!strcmp(wanted, now))
 		return true;
+	if (!strcmp(wanted, "auto"))
+		a = 0;
+	else if (!strncmp(wanted, "0x", 2))
+		a = (double)strtoull(wanted, NULL, 16);
+	else if (!ina_doc_number(wanted, &a))
+		return false;
 	/* Decided by the first tree, and shown as the number it became. */
-	if (!strcmp(key, "fragment") && !strcmp(wanted, "auto"))
+	if (!strcmp(key, "fragment") && !a)
 		return true;
-	return ina_doc_number(wanted, &a) && ina_doc_number(now, &b) && a == b;
+	return ina_doc_number(now, &b) && a == b;
 }
 
 /* The value of @key in options that are one text; false if it is not there. */

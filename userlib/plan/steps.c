@@ -115,16 +115,19 @@ static int steps_abdicate(struct ina_steps *steps, struct ina_cluster *now,
 	return steps_add(steps, INA_PHASE_ABDICATE, now, job, host, to);
 }
 
-/* Is somebody below @place still elsewhere, so that it is not complete? */
-static bool steps_blocks(const struct ina_cluster *now, int job, const struct ina_place *place)
+/*
+ * Is somebody below @place still elsewhere, so that it is not complete? Looked at no deeper than
+ * @depth, as what is configured may be no tree.
+ */
+static bool steps_blocks(const struct ina_cluster *now, int job, const struct ina_place *place,
+			 int depth)
 {
 	for (int i = 0; i < place->n_children; i++) {
 		int h = steps_host_of(now, job, &place->children[i]);
 		const struct ina_place *child = h < 0 ? NULL : ina_cluster_place(now, job, h);
 
-		/* Goes down along nodes that name their parent, so it ends. */
-		if (child && (!ina_addr_equal(&child->parent, &place->local) ||
-			      steps_blocks(now, job, child)))
+		if (child && (!ina_addr_equal(&child->parent, &place->local) || !depth ||
+			      steps_blocks(now, job, child, depth - 1)))
 			return true;
 	}
 	return false;
@@ -143,7 +146,7 @@ static int steps_expect_place(const struct ina_cluster *now, int job, const stru
 	place->local = from->local;
 	place->workers = from->workers;
 	ina_place_del_child(place, &from->parent);
-	if (ret || steps_blocks(now, job, place))
+	if (ret || steps_blocks(now, job, place, now->n_hosts))
 		return ret;
 	for (int i = 0; !ret && i < from->n_children; i++) {
 		if (!ina_place_has_child(place, &from->children[i]))
