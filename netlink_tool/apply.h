@@ -40,11 +40,11 @@ int host_run(const struct reach *reach, const struct ina_host *host, const char 
 	     struct answer *answer);
 
 /*
- * survey.c: what is configured on one machine, into @cluster, to which its jobs are added if
- * @all. 0, or a negative errno with the reason in @err.
+ * survey.c: what is configured on all machines of @cluster, to which their jobs are added if
+ * @all; and one job on one machine. 0, or a negative errno with the reason in @err.
  */
-int survey_host(const struct reach *reach, struct ina_cluster *cluster, int host, bool all,
-		struct ina_doc_error *err);
+int survey_all(const struct reach *reach, struct ina_cluster *cluster, bool all,
+	       struct ina_doc_error *err);
 int survey_place(const struct reach *reach, const struct ina_cluster *cluster, int job, int host,
 		 struct ina_place *place, struct ina_doc_error *err);
 

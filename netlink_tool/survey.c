@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is configured on a machine, as inaconf there prints it. Nothing of it is believed that
+ * What is configured on machines, as inaconf there prints it. Nothing of it is believed that
  * does not look like it.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apply.h"
+
+#define SURVEY_THREADS	31	/* besides the one that starts them */
 
 /* Ask for a list; NULL with the reason in @err. */
 static struct ina_doc *survey_ask(const struct reach *reach, const struct ina_host *host,
@@ -170,24 +174,101 @@ static int survey_settle(const struct ina_cluster *cluster, int host, struct ina
 	return 0;
 }
 
-int survey_host(const struct reach *reach, struct ina_cluster *cluster, int host, bool all,
-		struct ina_doc_error *err)
-{
-	struct ina_doc *jobs, *trees;
-	int ret;
+/**
+ * struct survey - what one machine said
+ * @jobs: its jobs, NULL if it did not answer
+ * @trees: its trees
+ * @err: why it did not answer
+ */
+struct survey {
+	struct ina_doc *jobs;
+	struct ina_doc *trees;
+	struct ina_doc_error err;
+};
 
-	snprintf(err->text, sizeof(err->text), "out of memory");
-	jobs = survey_ask(reach, &cluster->hosts[host], "job show", err);
-	trees = jobs ? survey_ask(reach, &cluster->hosts[host], "tree show", err) : NULL;
-	ret = jobs && trees ? 0 : -EIO;
+static void survey_question(const struct reach *reach, const struct ina_host *host,
+			    struct survey *survey)
+{
+	survey->jobs = survey_ask(reach, host, "job show", &survey->err);
+	if (survey->jobs)
+		survey->trees = survey_ask(reach, host, "tree show", &survey->err);
+}
+
+/* Take what machine @host said; it is freed. */
+static int survey_take(struct survey *survey, struct ina_cluster *cluster, int host, bool all,
+		       struct ina_doc_error *err)
+{
+	int ret = survey->trees ? 0 : -EIO;
+
+	*err = survey->err;
 	if (!ret)
-		ret = survey_list(jobs, "id", cluster, host, all, survey_job, err);
+		ret = survey_list(survey->jobs, "id", cluster, host, all, survey_job, err);
 	if (!ret)
-		ret = survey_list(trees, "job", cluster, host, all, survey_tree, err);
+		ret = survey_list(survey->trees, "job", cluster, host, all, survey_tree, err);
 	if (!ret)
 		ret = survey_settle(cluster, host, err);
-	ina_doc_destroy(jobs);
-	ina_doc_destroy(trees);
+	ina_doc_destroy(survey->jobs);
+	ina_doc_destroy(survey->trees);
+	return ret;
+}
+
+/**
+ * struct survey_queue - machines to be asked
+ * @reach: how
+ * @cluster: which
+ * @surveys: what each said
+ * @next: the next one to be asked
+ */
+struct survey_queue {
+	const struct reach *reach;
+	const struct ina_cluster *cluster;
+	struct survey *surveys;
+	atomic_int next;
+};
+
+static void *survey_work(void *arg)
+{
+	struct survey_queue *queue = arg;
+	int host;
+
+	while ((host = atomic_fetch_add(&queue->next, 1)) < queue->cluster->n_hosts)
+		survey_question(queue->reach, &queue->cluster->hosts[host],
+				&queue->surveys[host]);
+	return NULL;
+}
+
+/* Many machines at a time: most of it is waiting. */
+static void survey_ask_all(struct survey_queue *queue)
+{
+	pthread_t threads[SURVEY_THREADS];
+	int n = 0;
+
+	while (n < SURVEY_THREADS && n + 1 < queue->cluster->n_hosts &&
+	       !pthread_create(&threads[n], NULL, survey_work, queue))
+		n++;
+	survey_work(queue);
+	while (n--)
+		pthread_join(threads[n], NULL);
+}
+
+int survey_all(const struct reach *reach, struct ina_cluster *cluster, bool all,
+	       struct ina_doc_error *err)
+{
+	struct survey_queue queue = { .reach = reach, .cluster = cluster };
+	int ret = 0;
+
+	snprintf(err->text, sizeof(err->text), "out of memory");
+	queue.surveys = calloc((size_t)cluster->n_hosts + 1, sizeof(*queue.surveys));
+	if (!queue.surveys)
+		return -ENOMEM;
+	survey_ask_all(&queue);
+	for (int h = 0; h < cluster->n_hosts; h++) {
+		struct ina_doc_error ignored = { "" };
+		int one = survey_take(&queue.surveys[h], cluster, h, all, ret ? &ignored : err);
+
+		ret = ret ? ret : one;
+	}
+	free(queue.surveys);
 	return ret;
 }
 
@@ -197,5 +278,5 @@ int survey_place(const struct reach *reach, const struct ina_cluster *cluster, i
 	struct ina_cluster one = { .hosts = &cluster->hosts[host], .n_hosts = 1,
 				   .jobs = &cluster->jobs[job], .n_jobs = 1, .places = place };
 
-	return survey_host(reach, &one, 0, false, err);
+	return survey_all(reach, &one, false, err);
 }

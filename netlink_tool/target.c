@@ -139,10 +139,8 @@ int target_survey(struct target *target, const struct ina_plan *plan)
 	target->now = ina_cluster_create(plan, target->former, &err);
 	if (!target->now)
 		return error_usage("%s: %s", target->path, err.text);
-	for (int h = 0; h < target->now->n_hosts; h++) {
-		if (survey_host(&target->reach, target->now, h, target->prune, &err))
-			return error_print("%s", err.text);
-	}
+	if (survey_all(&target->reach, target->now, target->prune, &err))
+		return error_print("%s", err.text);
 	return target_goal(target, plan);
 }
 
