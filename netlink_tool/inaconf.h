@@ -293,6 +293,12 @@ int monitor_run(struct inaconf *ctx, int argc, char **argv);
 int topo_run(struct inaconf *ctx, int argc, char **argv);
 int plan_run(struct inaconf *ctx, int argc, char **argv);
 
+/* What is done with plans; a file each. */
+int plan_diff(struct inaconf *ctx, int argc, char **argv);
+int plan_apply(struct inaconf *ctx, int argc, char **argv);
+int plan_load(struct inaconf *ctx, int argc, char **argv);
+int plan_watch(struct inaconf *ctx, int argc, char **argv);
+
 /* job.c: what `job add` takes, of struct param. */
 extern const struct words job_add_params;
 

@@ -16,6 +16,17 @@ static const char plan_help[] =
 	"Usage: inaconf plan tree topo FILE measure FILE root HOST job ID [size BYTES]\n"
 	"                         [step SECONDS] [per-core RATE] [seed N] [--dot]\n"
 	"                         [options WORD...]\n"
+	"       inaconf plan diff PLAN [from PLAN] [hook CMD] [timeout S] [prune]\n"
+	"       inaconf plan apply PLAN [from PLAN] [hook CMD] [timeout S] [prune] [--dry-run]\n"
+	"       inaconf plan load\n"
+	"       inaconf plan watch PLAN [from PLAN] [hook CMD] [timeout S] [interval S] [hold S]\n"
+	"                          [high PERCENT] [low PERCENT] [count N]\n"
+	"\n"
+	"tree       work out who aggregates for whom and write a plan\n"
+	"diff       what differs between a plan and what is configured\n"
+	"apply      configure all machines as the plan says, or none\n"
+	"load       how busy this machine is, as plan watch reads it\n"
+	"watch      keep a plan applied, without aggregators that are under pressure\n"
 	"\n"
 	"topo       topology file\n"
 	"measure    measurement file, or what \"inaconf -j stats child job ID\" printed at the root\n"
@@ -26,7 +37,18 @@ static const char plan_help[] =
 	"per-core   bit/s one core adds up; 10G if absent\n"
 	"seed       of the search; 1 if absent\n"
 	"--dot      the tree as a graph for graphviz instead of a plan\n"
-	"options    words of \"inaconf job add\" behind the number\n";
+	"options    words of \"inaconf job add\" behind the number\n"
+	"\n"
+	"PLAN       a file, - for standard input\n"
+	"from       the plan until now: machines that are only in it end their part\n"
+	"hook       runs CMD WHERE inaconf ... for machines that are no network namespace here\n"
+	"timeout    seconds a machine has for an answer; 30 if absent\n"
+	"prune      jobs on these machines that are not in the plan end\n"
+	"--dry-run  only print the steps\n"
+	"interval   seconds between two looks; 5 if absent\n"
+	"hold       seconds that pressure, or its absence, must last; 10 if absent\n"
+	"high, low  percent of waiting for a processor where pressure begins and ends; 40 and 20\n"
+	"count      looks, then end\n";
 
 #define PLAN_SIZE_MAX	1e13
 
@@ -345,6 +367,10 @@ static int plan_nothing(struct inaconf *ctx, int argc, char **argv)
 
 static const struct command plan_commands[] = {
 	{ "tree", plan_tree },
+	{ "diff", plan_diff },
+	{ "apply", plan_apply },
+	{ "load", plan_load },
+	{ "watch", plan_watch },
 	{ "help", NULL },
 };
 

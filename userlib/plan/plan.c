@@ -16,12 +16,12 @@
 #define PLAN_WORKERS_MAX	64	/* what a node takes */
 
 /* Words of `inaconf job add`. */
-static const char *const plan_options[] = {
+const char *const ina_plan_options[] = {
 	"capacity", "dtype", "exponent", "fragment", "depth", "group", "deadline", "on-loss",
 	"encap", "port", NULL
 };
 
-#define PLAN_OPTIONS	(sizeof(plan_options) / sizeof(plan_options[0]) - 1)
+#define PLAN_OPTIONS	(sizeof(ina_plan_options) / sizeof(ina_plan_options[0]) - 1)
 
 /**
  * struct plan_name - a machine of a job by name, to look it up
@@ -100,7 +100,7 @@ static const struct ina_doc_value *plan_need(const struct ina_doc_value *map, co
 static int plan_option_find(const char *word)
 {
 	for (size_t i = 0; i < PLAN_OPTIONS; i++) {
-		if (!strcmp(plan_options[i], word))
+		if (!strcmp(ina_plan_options[i], word))
 			return (int)i;
 	}
 	return -1;
@@ -122,10 +122,10 @@ static int plan_option_add(struct ina_plan_job *job, const char *key, const char
 static int plan_options_map(const struct ina_doc_value *map, struct ina_plan_job *job,
 			    struct ina_doc_error *err)
 {
-	int ret = ina_doc_only(map, plan_options, err);
+	int ret = ina_doc_only(map, ina_plan_options, err);
 
 	for (size_t i = 0; !ret && i < PLAN_OPTIONS; i++) {
-		const struct ina_doc_value *value = ina_doc_get(map, plan_options[i]);
+		const struct ina_doc_value *value = ina_doc_get(map, ina_plan_options[i]);
 		const char *text;
 
 		if (!value)
@@ -134,7 +134,7 @@ static int plan_options_map(const struct ina_doc_value *map, struct ina_plan_job
 		if (!ret && strpbrk(text, " \t\n"))
 			ret = ina_doc_fail(value, err, "must be one word");
 		if (!ret)
-			ret = plan_option_add(job, plan_options[i], text, err);
+			ret = plan_option_add(job, ina_plan_options[i], text, err);
 	}
 	return ret;
 }
@@ -143,14 +143,15 @@ static int plan_options_map(const struct ina_doc_value *map, struct ina_plan_job
 static int plan_options_words(const struct ina_doc_value *value, const char *text,
 			      struct ina_plan_job *job, struct ina_doc_error *err)
 {
-	char *copy = strdup(text), *rest = NULL, *key, *word;
+	char *copy = strdup(text), *rest = NULL, *key;
 	unsigned int seen = 0;
-	int i, ret = copy ? 0 : plan_fail_memory(err);
+	int ret = copy ? 0 : plan_fail_memory(err);
 
 	for (key = copy ? strtok_r(copy, " \t\n", &rest) : NULL; !ret && key;
 	     key = strtok_r(NULL, " \t\n", &rest)) {
-		i = plan_option_find(key);
-		word = strtok_r(NULL, " \t\n", &rest);
+		const char *word = strtok_r(NULL, " \t\n", &rest);
+		int i = plan_option_find(key);
+
 		if (i < 0)
 			ret = ina_doc_fail(value, err, "unknown word \"%.40s\"; known: "
 					   "capacity, dtype, exponent, fragment, depth, group, "
@@ -489,6 +490,18 @@ struct ina_plan *ina_plan_read(const char *path, struct ina_doc_error *err)
 
 	ina_doc_destroy(doc);
 	return plan;
+}
+
+void ina_plan_used(const struct ina_plan_job *job, bool *used)
+{
+	for (int i = 0; i < job->n_nodes; i++)
+		used[i] = false;
+	for (int i = 0; i < job->n_nodes; i++) {
+		int at = job->nodes[i].workers ? i : -1;
+
+		for (; at >= 0 && !used[at]; at = job->nodes[at].parent)
+			used[at] = true;
+	}
 }
 
 /* Could be written as it is, and no reader takes it for something else? */

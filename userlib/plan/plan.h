@@ -69,8 +69,14 @@ void ina_plan_destroy(struct ina_plan *plan);
 /* Free what a job holds, not the job itself. */
 void ina_plan_job_clear(struct ina_plan_job *job);
 
+/* Words of `inaconf job add` that have a value; NULL-ended. */
+extern const char *const ina_plan_options[];
+
 /* The value of an option of a job, NULL if it has none of that name. */
 const char *ina_plan_option(char *const *options, const char *key);
+
+/* Which nodes of @job have workers, or somebody below them who has: the others sum nothing. */
+void ina_plan_used(const struct ina_plan_job *job, bool *used);
 
 /* An address as everybody writes it; false if @word is none. */
 bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN]);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * inaconf plan apply: a plan becomes the configuration of its machines, step by step as
+ * userlib/plan/steps.c orders them. A step that fails, or a signal, takes everything back.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+
+/**
+ * struct apply - steps being done
+ * @target: machines
+ * @steps: all steps
+ * @done: how many were done
+ * @stop: a signal came
+ */
+struct apply {
+	const struct target *target;
+	const struct ina_steps *steps;
+	int done;
+	volatile const int *stop;
+};
+
+static void apply_progress(const struct apply *a, const struct ina_step *step, bool undo,
+			   const char *command)
+{
+	const char *host = a->target->now->hosts[step->host].name;
+
+	if (undo)
+		fprintf(stderr, "undo %s: %s\n", host, command);
+	else
+		fprintf(stderr, "%d/%d %s %s: %s\n", a->done + 1, a->steps->n,
+			ina_phase_words[step->phase], host, command);
+}
+
+/* One command on one machine. What could not be undone is left to the operator. */
+static int apply_command(const struct apply *a, const struct ina_step *step, bool undo,
+			 const char *command)
+{
+	const struct ina_host *host = &a->target->now->hosts[step->host];
+	struct answer answer;
+	int ret;
+
+	apply_progress(a, step, undo, command);
+	ret = host_run(&a->target->reach, host, command, false, &answer);
+	free(answer.text);
+	if (ret && undo)
+		error_print("host %s: cannot be undone: %s; run there: inaconf %s", host->name,
+			    answer.why, command);
+	else if (ret)
+		error_print("host %s: %s: %s", host->name, command, answer.why);
+	return ret;
+}
+
+static int apply_change(void *ctx, const struct ina_step *step, bool undo)
+{
+	struct apply *a = ctx;
+	char *commands[INA_PLACE_COMMANDS];
+	int ret = 0, n = ina_place_commands(a->target->now->jobs[step->job], &step->from,
+					    &step->to, commands);
+
+	for (int i = 0; i < n; i++) {
+		if (!ret)
+			ret = apply_command(a, step, undo, commands[i]);
+		free(commands[i]);
+	}
+	a->done += !ret && !undo;
+	return n < 0 ? n : ret;
+}
+
+static int apply_look(void *ctx, int job, int host, struct ina_place *place)
+{
+	const struct apply *a = ctx;
+	struct ina_doc_error err = { "" };
+	int ret = survey_place(&a->target->reach, a->target->now, job, host, place, &err);
+
+	if (ret)
+		error_print("%s: whether it is as before is not known", err.text);
+	return ret;
+}
+
+static bool apply_stop(void *ctx)
+{
+	const struct apply *a = ctx;
+
+	return *a->stop;
+}
+
+static const struct ina_run_ops apply_ops = { apply_change, apply_look, apply_stop };
+
+static int apply_result(struct print *out, const struct ina_steps *steps, int ret, int signal)
+{
+	if (ret == -ENOTRECOVERABLE)
+		return error_print("not applied, and not all could be undone: see above");
+	if (ret)
+		return error_print("not applied: everything is as it was");
+	if (signal)
+		return error_print("all was done when signal %d came: applied", signal);
+	print_object_open(out, NULL);
+	print_uint(out, "steps", steps->n ? "applied: steps " : "nothing to do: steps ",
+		   (uint64_t)steps->n);
+	print_object_close(out);
+	print_text(out, "\n");
+	return INACONF_OK;
+}
+
+static int apply_dry(const struct target *target, struct print *out, const struct ina_steps *steps)
+{
+	char *commands[INA_PLACE_COMMANDS];
+
+	print_array_open(out, NULL);
+	for (int i = 0; i < steps->n; i++) {
+		const struct ina_step *step = &steps->steps[i];
+		int n = ina_place_commands(target->now->jobs[step->job], &step->from, &step->to,
+					   commands);
+
+		if (n < 0)
+			return error_print("out of memory");
+		for (int k = 0; k < n; k++) {
+			print_object_open(out, NULL);
+			print_string(out, "phase", "", ina_phase_words[step->phase]);
+			print_string(out, "host", " ", target->now->hosts[step->host].name);
+			print_string(out, "command", ": ", commands[k]);
+			print_object_close(out);
+			print_text(out, "\n");
+			free(commands[k]);
+		}
+	}
+	print_array_close(out);
+	return INACONF_OK;
+}
+
+int apply_run(const struct target *target, struct print *out, volatile const int *stop)
+{
+	struct ina_steps steps;
+	struct apply a = { target, &steps, 0, stop };
+	int ret;
+
+	if (ina_steps_plan(target->now, target->goal, &steps))
+		return error_print("out of memory");
+	if (target->dry) {
+		ret = apply_dry(target, out, &steps);
+	} else {
+		ret = ina_steps_run(&steps, &apply_ops, &a);
+		ret = apply_result(out, &steps, ret, *stop);
+	}
+	ina_steps_clear(&steps);
+	return ret;
+}
+
+static volatile int apply_signal;
+
+static void apply_caught(int number)
+{
+	apply_signal = number;
+}
+
+volatile const int *apply_catch(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction catch = { .sa_handler = apply_caught };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &catch, NULL);
+	/* Nobody reads what we say: no reason to leave anything half done. */
+	sigaction(SIGPIPE, &ignore, NULL);
+	return &apply_signal;
+}
+
+int plan_apply(struct inaconf *ctx, int argc, char **argv)
+{
+	struct target target = { 0 };
+	const struct keyword words[] = {
+		{ "prune", KEYWORD_FLAG, &target.prune, 0, 0 },
+		{ "--dry-run", KEYWORD_FLAG, &target.dry, 0, 0 },
+	};
+	int ret = target_parse(ctx, &target, words, ARRAY_SIZE(words), argc, argv);
+	volatile const int *stop = apply_catch();
+
+	if (!ret)
+		ret = target_survey(&target, target.plan);
+	if (!ret)
+		ret = apply_run(&target, &ctx->out, stop);
+	target_clear(&target);
+	return ret;
+}

@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# From a topology to a tree of kernels, and on while rounds run: a plan is worked out and applied,
+# an aggregator under pressure is taken out and comes back, and a machine that refuses
+# leaves everything as it was. No round fails and no sum is wrong.
+#
+#   w0 ... w5 --- a0, a1, a2, as planned --- root
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/rounds.sh"
+
+deadline=$(full 15 60)
+elements=$(full 20000 3000)
+more=$(full 10 3)
+declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [a1]=10.0.0.3 [a2]=10.0.0.4 [w0]=10.0.0.10
+	[w1]=10.0.0.11 [w2]=10.0.0.12 [w3]=10.0.0.13 [w4]=10.0.0.14 [w5]=10.0.0.15)
+workers=(w0 w1 w2 w3 w4 w5)
+
+# host NAME IDLE_CORES USED_MEMORY RATE
+host()
+{
+	echo "- {name: $1, addr: ${addr[$1]}, where: $(ns "$1"), cores: 8, idle-cores: $2," \
+		"memory: 64Gi, used-memory: $3, nics: [{to: sw, rate: $4}]}"
+}
+
+# The root has a slow link, aggregators have fast ones, workers are busy.
+topology()
+{
+	local n
+	echo "hosts:"
+	host root 8 1Gi 10G
+	for n in a0 a1 a2; do host $n 8 1Gi 40G; done
+	for n in "${workers[@]}"; do host "$n" 0 60Gi 10G; done
+	echo "switches: [{name: sw}]"
+}
+
+measured()
+{
+	local n
+	echo "size: 400M"
+	echo "workers:"
+	for n in "${workers[@]}"; do echo "- {host: $n, t1: 0.5, t2: 0.5}"; done
+}
+
+plan_tree()
+{
+	inaconf plan tree topo "$_dir/topo" measure "$_dir/measure" root root job 7 \
+		options capacity "$elements" group 64 deadline "${deadline}000"
+}
+
+plan_and_apply()
+{
+	set -o pipefail
+	plan_tree | inaconf plan apply -
+}
+
+# The operator's command: here it enters a namespace, says how busy a machine is (the file
+# load-NAME, else not at all), and refuses what the file refuse-NAME has.
+cat >"$_dir/hook" <<END
+#!/bin/bash
+name=\${1#at-}
+shift 2
+if [[ "\$*" == *"plan load" ]]; then
+	read -r uptime _ </proc/uptime
+	printf '{"time-ms": %s0, "cpu-pressure": %s, "cpu-ms": 1, "cpu-idle-ms": 1, "memory": 100, "memory-used": 1, "devices": []}\n' \
+		"\${uptime/./}" "\$(cat "$_dir/load-\$name" 2>/dev/null || echo 0)"
+	exit
+fi
+if [[ -e $_dir/refuse-\$name && "\$*" == *"\$(cat "$_dir/refuse-\$name")"* ]]; then
+	echo "Error: not today" >&2
+	exit 1
+fi
+exec inaconf -n "ina-$_tag-\$name" "\$@"
+END
+chmod +x "$_dir/hook"
+
+has_job()
+{
+	on "$1" inaconf job show 7
+}
+
+has_no_job()
+{
+	! has_job "$1"
+}
+
+says()
+{
+	local text=$1
+	shift
+	"$@" 2>&1 | tee "$_dir/said"
+	grep -q -- "$text" "$_dir/said"
+}
+
+nothing_differs()
+{
+	says "nothing differs" inaconf plan diff "$1" hook "$_dir/hook"
+}
+
+# The watch has changed the tree twice.
+applied_twice()
+{
+	(($(grep -c '^applied' "$_dir/watch") >= 2))
+}
+
+# A host that aggregates for workers of the plan, but not the root.
+aggregator()
+{
+	awk '$1 == "parent:" && $2 != "root" { print $2; exit }' "$1"
+}
+
+load
+switch_add 1500
+for n in "${!addr[@]}"; do
+	host_add "$n" "${addr[$n]}/24"
+	on "$n" inaconf dev add eth0
+done
+topology >"$_dir/topo"
+measured >"$_dir/measure"
+
+ok "a tree is planned and applied" plan_and_apply
+plan_tree >"$_dir/plan"
+busy=$(aggregator "$_dir/plan")
+ok "it has an aggregator" has_job "$busy"
+ok "the same again: nothing to do" says "nothing to do" inaconf plan apply "$_dir/plan"
+monitor root events
+for i in "${!workers[@]}"; do
+	run "${workers[i]}" "$i"
+done
+ok "rounds run" go_on
+
+sed "s/where: ina-$_tag-/where: at-/" "$_dir/plan" >"$_dir/remote"
+ok "a report is what this machine says" has '"time-ms":[0-9]+.*"memory-used":[0-9]+' \
+	<<<"$(inaconf -n "$(ns "$busy")" -j plan load)"
+inaconf plan watch "$_dir/remote" hook "$_dir/hook" interval 0.2 hold 2 >"$_dir/watch" 2>&1 &
+watch=$!
+_pids+=("$watch")
+echo 90 >"$_dir/load-$busy"
+ok "an aggregator under pressure is taken out" wait_for 30 has_no_job "$busy"
+ok "rounds go on without it" go_on
+echo 0 >"$_dir/load-$busy"
+ok "it is back when the pressure has gone" wait_for 30 has_job "$busy"
+ok "with its children" wait_for 30 applied_twice
+ok "rounds go on with it" go_on
+kill "$watch"
+ok "the watch ends when told to" wait "$watch"
+
+# The last of all machines to be told refuses.
+sed '/parent:/s/: .*/: root/' "$_dir/remote" >"$_dir/flat"
+inaconf plan apply "$_dir/flat" hook "$_dir/hook" --dry-run >"$_dir/steps"
+last=$(sed -n '$s/^move \(.*\): tree.*/\1/p' "$_dir/steps")
+echo "tree set" >"$_dir/refuse-$last"
+ok "a machine that refuses: nothing is applied" says "not applied: everything is as it was" \
+	inaconf plan apply "$_dir/flat" hook "$_dir/hook"
+ok "others had been changed by then" grep -q '^undo ' "$_dir/said"
+ok "all is as it was" nothing_differs "$_dir/remote"
+ok "rounds go on" go_on
+rm "$_dir/refuse-$last"
+ok "all workers right below the root" inaconf plan apply "$_dir/flat" hook "$_dir/hook"
+ok "the aggregator has ended its part" has_no_job "$busy"
+ok "rounds go on" go_on
+ok "no round failed" failed_nowhere root "${workers[@]}"
+ok "no sum was wrong" stop_all
+done_testing

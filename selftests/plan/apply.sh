@@ -1,0 +1,247 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# inaconf plan diff, apply and watch on machines that are scripts (fakehost.sh): what is applied,
+# what a machine that refuses, hangs, lies or dies leaves behind, and signals.
+#
+#   apply.sh INACONF
+#
+#   root --+-- a --+-- w0            root --+-- w0
+#          |       +-- w1     and           +-- w1
+#          +-- w2                           +-- a --- w2
+set -u
+# shellcheck disable=SC2317 # ok calls the functions
+
+inaconf=$1
+here=$(dirname "$(readlink -f "$0")")
+dir=$(mktemp -d)
+watch=
+trap '[[ -z $watch ]] || kill "$watch" 2>/dev/null; rm -rf "$dir"' EXIT
+cases=0 failed=0
+export INA_FAKE=$dir/fake
+
+ok()
+{
+	local text=$1
+	shift
+	cases=$((cases + 1))
+	if "$@" >"$dir/out" 2>&1; then
+		echo "ok $cases - $text"
+	else
+		failed=$((failed + 1))
+		sed 's/^/# /' "$dir/out"
+		echo "not ok $cases - $text"
+	fi
+}
+
+# plan ID NODE...: NODE is HOST:PARENT:WORKERS; addresses are 10.0.0.N in the order of $hosts.
+hosts=(root a w0 w1 w2 b)
+plan_job()
+{
+	local node host parent workers i
+	echo "- {id: $1, options: {capacity: 1k}, tree: ["
+	shift
+	for node; do
+		IFS=: read -r host parent workers <<<"$node"
+		for i in "${!hosts[@]}"; do
+			[[ ${hosts[i]} != "$host" ]] || echo "{host: $host, where: at-$host, \
+addr: 10.0.0.$((i + 1))${parent:+, parent: $parent}, workers: $workers},"
+		done
+	done
+	echo "]}"
+}
+
+plan()
+{
+	echo "jobs:"
+	plan_job "$@"
+}
+
+plan 7 root::0 a:root:0 w0:a:1 w1:a:1 w2:root:1 >"$dir/one"
+plan 7 root::0 w0:root:1 w1:root:1 a:root:0 w2:a:1 >"$dir/two"
+plan 7 root::0 a:root:0 w0:root:1 w1:root:1 w2:root:1 >"$dir/flat"
+{ plan 7 root::0 a:root:0 w0:a:1 w1:a:1 w2:root:1; plan_job 9 b::2; } >"$dir/both"
+
+limit=10
+run()
+{
+	"$inaconf" plan "$@" hook "$here/fakehost.sh" timeout "$limit"
+}
+
+# fresh PLAN: all machines as that plan has them, and nothing else.
+fresh()
+{
+	rm -rf "$INA_FAKE"
+	mkdir -p "$INA_FAKE"
+	run apply "$1" >/dev/null 2>&1
+	rm -f "$INA_FAKE/log"
+}
+
+# fails STATUS COMMAND...
+fails()
+{
+	local want=$1 got
+	shift
+	"$@"
+	got=$?
+	((got == want)) || { echo "exit status $got, not $want" && false; }
+}
+
+# says TEXT COMMAND...: in its output, whatever its status
+says()
+{
+	local text=$1
+	shift
+	"$@" 2>&1 | tee "$dir/said"
+	grep -qF -- "$text" "$dir/said"
+}
+
+snapshot()
+{
+	(cd "$INA_FAKE" && grep -r . --include='job-*' --include='tree-*' . | sort)
+}
+
+# unchanged COMMAND...: it changes no machine
+unchanged()
+{
+	snapshot >"$dir/before"
+	"$@" && snapshot | diff "$dir/before" -
+}
+
+# undone WHERE PART KIND: a fault at that command, and all is as before
+undone()
+{
+	fresh "$dir/one"
+	echo "$1|$2|$3" >"$INA_FAKE/fault"
+	[[ $3 != hang && $3 != late ]] || local limit=1
+	unchanged fails 1 run apply "$dir/two" || return
+	[[ ! -e $INA_FAKE/fault ]] || { echo "the fault did not happen" && false; }
+}
+
+fresh "$dir/one"
+ok "a plan is applied" test -s "$INA_FAKE/at-w2/tree-7"
+ok "the same plan again: nothing to do" says "nothing to do" run apply "$dir/one"
+ok "and nothing differs" says "nothing differs" run diff "$dir/one"
+ok "nobody was told anything" test "$(grep -cv ' show$' "$INA_FAKE/log")" = 0
+ok "a dry run says what would be done" says \
+	"move w0: tree set job 7 local 10.0.0.3 parent 10.0.0.1 workers 1" run apply "$dir/two" --dry-run
+ok "and does nothing" test "$(grep -cv ' show$' "$INA_FAKE/log")" = 0
+ok "diff says what differs" says "    tree set job 7 local 10.0.0.5 parent 10.0.0.2 workers 1" \
+	run diff "$dir/two"
+
+# Not one command of a machine may be the one that is not undone.
+run apply "$dir/two" >/dev/null 2>"$dir/steps"
+while read -r at _ host command; do
+	host=at-${host%:} last=$host
+	for kind in refuse hang late signal; do
+		# Then there is nothing left to stop.
+		[[ $kind != signal || ${at%/*} != "${at#*/}" ]] || continue
+		ok "$kind at $host, $command: all as before" undone "$host" "$command" "$kind"
+	done
+done <"$dir/steps"
+
+fresh "$dir/one"
+echo "$last|tree set|signal" >"$INA_FAKE/fault"
+ok "a signal at the last step comes too late" fails 1 run apply "$dir/two"
+ok "all was done" says "nothing differs" run diff "$dir/two"
+
+fresh "$dir/one"
+echo "at-w0|tree set|dead" >"$INA_FAKE/fault"
+limit=1
+ok "a machine that dies: nobody knows what it has" says \
+	"host w0: job show: no answer within 1 s: whether it is as before is not known" \
+	run apply "$dir/two"
+ok "which is said" grep -q "not applied, and not all could be undone: see above" "$dir/said"
+limit=10
+rm "$INA_FAKE/at-w0/dead"
+ok "and all others are as before" says "nothing differs" run diff "$dir/one"
+
+fresh "$dir/one"
+for kind in garbage lies refuse; do
+	echo "at-w1|job show|$kind" >"$INA_FAKE/fault"
+	ok "$kind as an answer: nothing is touched" unchanged fails 1 run apply "$dir/two"
+done
+ok "no such hook" says "cannot run /no/such: No such file" "$inaconf" plan apply "$dir/two" hook /no/such
+ok "no hook" says "at-root is no network namespace of this machine, and no hook is given" \
+	"$inaconf" plan apply "$dir/two"
+
+mkdir -p "$INA_FAKE/at-b"
+echo "capacity 5" >"$INA_FAKE/at-b/job-3"
+echo "capacity 1000" >"$INA_FAKE/at-b/job-9"
+echo "at-b|tree set|refuse" >"$INA_FAKE/fault"
+ok "a job that was there is there after an undo" unchanged fails 1 run apply "$dir/both"
+ok "and its neighbour is applied to" run apply "$dir/both"
+ok "a job that is not in the plan is left alone" test -e "$INA_FAKE/at-b/job-3"
+ok "unless it is to be pruned" run apply "$dir/both" prune
+ok "then it ends" test ! -e "$INA_FAKE/at-b/job-3"
+ok "a machine that is in the former plan only ends its part" run apply "$dir/one" from "$dir/both" prune
+ok "it is told so" test ! -e "$INA_FAKE/at-b/job-9"
+
+fresh "$dir/one"
+touch "$INA_FAKE/at-w0/attached-7"
+sed 's/capacity: 1k/capacity: 2k/' "$dir/one" >"$dir/other"
+ok "attached workers keep their settings" says \
+	"job 7: workers are attached on w0, which gets other settings: end them first" \
+	run apply "$dir/other"
+ok "nothing was touched" says "nothing differs" run diff "$dir/one"
+ok "an aggregator without children ends its part" run apply "$dir/flat"
+ok "it is told so" test ! -e "$INA_FAKE/at-a/job-7"
+
+load='{"time-ms": %d, "cpu-pressure": %d, "cpu-ms": 1, "cpu-idle-ms": 1, "memory": 100, "memory-used": 10, "devices": []}'
+# report SECOND PRESSURE: what a says from now on
+report()
+{
+	# shellcheck disable=SC2059 # a template
+	printf "$load" "$1"000 "$2" >"$INA_FAKE/at-a/load.new"
+	mv "$INA_FAKE/at-a/load.new" "$INA_FAKE/at-a/load"
+}
+
+until_true()
+{
+	local end=$((SECONDS + 60))
+	until "$@"; do
+		((SECONDS < end)) || { cat "$dir/watch"; return 1; }
+		sleep 0.1
+	done
+}
+
+fresh "$dir/one"
+: >"$INA_FAKE/log"
+report 1 90
+"$inaconf" plan watch "$dir/one" hook "$here/fakehost.sh" interval 0.2 hold 10 \
+	>"$dir/watch" 2>&1 &
+watch=$!
+ok "watch takes reports" until_true grep -q "at-a plan load" "$INA_FAKE/log"
+ok "and waits" test -e "$INA_FAKE/at-a/job-7"
+report 12 90
+ok "a machine under pressure is taken out" until_true test ! -e "$INA_FAKE/at-a/job-7"
+ok "its children go to its parent" until_true grep -q "parent 10.0.0.1" "$INA_FAKE/at-w1/tree-7"
+asked()
+{
+	(($(grep -c "at-a plan load" "$INA_FAKE/log") >= $1))
+}
+
+# looks N: it was asked N times more
+looks()
+{
+	local now
+	now=$(grep -c "at-a plan load" "$INA_FAKE/log")
+	until_true asked $((now + $1))
+}
+
+report 14 1
+looks 2
+ok "it is not back at once" test ! -e "$INA_FAKE/at-a/job-7"
+report 26 30
+looks 2
+report 27 1
+looks 2
+ok "nor if it was busy in between" test ! -e "$INA_FAKE/at-a/job-7"
+report 38 1
+ok "it is back when the pressure has gone" until_true test -s "$INA_FAKE/at-a/tree-7"
+ok "with its children" until_true grep -q "parent 10.0.0.2" "$INA_FAKE/at-w1/tree-7"
+kill "$watch"
+ok "and watch ends when told to" wait "$watch"
+watch=
+
+echo "1..$cases"
+((failed == 0 && cases > 0))

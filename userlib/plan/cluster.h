@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is configured on many machines, or is to be: for every machine and job one place in
+ * the job's tree. Plans become clusters, and so does what the machines say of themselves.
+ */
+#ifndef INA_PLAN_CLUSTER_H
+#define INA_PLAN_CLUSTER_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plan.h"
+
+/**
+ * struct ina_addr - an address as everybody writes it
+ * @text: it; empty: none
+ */
+struct ina_addr {
+	char text[INET6_ADDRSTRLEN];
+};
+
+/**
+ * struct ina_place - one job on one machine
+ * @options: words of `inaconf job add` behind the number; NULL if the job is not there
+ * @tree: the job has a node there, which the rest tells of
+ * @local: address of the node
+ * @parent: of its parent, none at the root
+ * @children: of its children, in no particular order
+ * @n_children: how many
+ * @workers: workers on this machine
+ * @attached: of them, attached now; no part of the configuration
+ */
+struct ina_place {
+	char *options;
+	bool tree;
+	struct ina_addr local;
+	struct ina_addr parent;
+	struct ina_addr *children;
+	int n_children;
+	uint32_t workers;
+	uint32_t attached;
+};
+
+/**
+ * struct ina_host - a machine that is configured
+ * @name: as in plans
+ * @where: how it is reached
+ */
+struct ina_host {
+	char *name;
+	char *where;
+};
+
+/**
+ * struct ina_cluster - machines and jobs
+ * @hosts: the machines
+ * @n_hosts: how many
+ * @jobs: numbers of the jobs
+ * @n_jobs: how many
+ * @places: of job j on machine h at [j * n_hosts + h]
+ */
+struct ina_cluster {
+	struct ina_host *hosts;
+	int n_hosts;
+	uint32_t *jobs;
+	int n_jobs;
+	struct ina_place *places;
+};
+
+/* The place of job number @job of @cluster on machine number @host. */
+static inline struct ina_place *ina_cluster_place(const struct ina_cluster *cluster, int job,
+						  int host)
+{
+	return &cluster->places[(long)job * cluster->n_hosts + host];
+}
+
+/* Places. Those that allocate return 0 or -ENOMEM, and leave nothing half done. */
+int ina_place_copy(struct ina_place *to, const struct ina_place *from);
+void ina_place_clear(struct ina_place *place);
+int ina_place_add_child(struct ina_place *place, const struct ina_addr *child);
+void ina_place_del_child(struct ina_place *place, const struct ina_addr *child);
+bool ina_place_has_child(const struct ina_place *place, const struct ina_addr *child);
+
+/* Are two places configured alike? */
+bool ina_place_equal(const struct ina_place *a, const struct ina_place *b);
+
+static inline bool ina_addr_equal(const struct ina_addr *a, const struct ina_addr *b)
+{
+	return !__builtin_strcmp(a->text, b->text);
+}
+
+static inline bool ina_place_is_root(const struct ina_place *place)
+{
+	return place->tree && !*place->parent.text;
+}
+
+/* Does it sum for others, or for all? */
+static inline bool ina_place_aggregates(const struct ina_place *place)
+{
+	return place->tree && (place->n_children || ina_place_is_root(place));
+}
+
+#define INA_PLACE_COMMANDS	3	/* most that one change of a place takes */
+
+/*
+ * The words of inaconf that make @to out of @from, such as "job del id 7"; the caller frees
+ * them. Returns how many commands, 0 if nothing differs, or -ENOMEM.
+ */
+int ina_place_commands(uint32_t job, const struct ina_place *from, const struct ina_place *to,
+		       char *commands[INA_PLACE_COMMANDS]);
+
+/*
+ * The machines of @plan and those of @former (may be NULL) that are not in it, with all their
+ * jobs and no places. NULL with the reason in @err if it cannot be applied.
+ */
+struct ina_cluster *ina_cluster_create(const struct ina_plan *plan, const struct ina_plan *former,
+				       struct ina_doc_error *err);
+void ina_cluster_destroy(struct ina_cluster *cluster);
+struct ina_cluster *ina_cluster_copy(const struct ina_cluster *cluster);
+
+/* Index of a machine, -1 if it is not there. */
+int ina_cluster_find(const struct ina_cluster *cluster, const char *name);
+
+/* Index of a job, which is added if it is not there. -ENOMEM. */
+int ina_cluster_job(struct ina_cluster *cluster, uint32_t id);
+
+/*
+ * goal.c: what is to be configured, given what is. Jobs that are not in the plan stay as they
+ * are, unless @prune. NULL if there is no memory.
+ */
+struct ina_cluster *ina_cluster_goal(const struct ina_cluster *now, const struct ina_plan *plan,
+				     bool prune);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Is a machine under pressure, so that others should do its part? Reports in, decision and
+ * changed plan out: no machine is asked here.
+ */
+#ifndef INA_PLAN_LOAD_H
+#define INA_PLAN_LOAD_H
+
+#include <stdbool.h>
+
+#include "plan.h"
+
+/**
+ * struct ina_load - what a machine reports of itself (`inaconf plan load`)
+ * @time: seconds since it was started
+ * @pressure: percent of the last ten seconds in which somebody waited for a processor;
+ *	negative if the kernel does not tell
+ * @cpu: seconds of all processors so far
+ * @idle: of them, without work
+ * @memory: bytes
+ * @used: of them, in use
+ * @packets: received so far by all devices
+ * @dropped: dropped by them so far
+ */
+struct ina_load {
+	double time;
+	double pressure;
+	double cpu;
+	double idle;
+	double memory;
+	double used;
+	double packets;
+	double dropped;
+};
+
+/* What is looked at, each in percent. */
+enum ina_load_measure {
+	INA_LOAD_CPU,
+	INA_LOAD_MEMORY,
+	INA_LOAD_DROPS,
+	INA_LOAD_MEASURES,
+};
+
+extern const char *const ina_load_words[];
+
+/**
+ * struct ina_load_limits - when to act
+ * @high: percent from which a machine is under pressure
+ * @low: percent up to which it is not any more; all of them
+ * @hold: seconds that either must last
+ */
+struct ina_load_limits {
+	double high[INA_LOAD_MEASURES];
+	double low[INA_LOAD_MEASURES];
+	double hold;
+};
+
+extern const struct ina_load_limits ina_load_defaults;
+
+/**
+ * struct ina_load_state - what is known of a machine
+ * @seen: @last is a report
+ * @last: report before
+ * @measures: percent, of the last report
+ * @worst: which of them is most above its limit
+ * @pending: the other state is due once it has lasted
+ * @since: time of the report from which on it is
+ * @out: the machine is taken out
+ */
+struct ina_load_state {
+	bool seen;
+	struct ina_load last;
+	double measures[INA_LOAD_MEASURES];
+	enum ina_load_measure worst;
+	bool pending;
+	double since;
+	bool out;
+};
+
+/* Read a report; 0, or -EINVAL with the reason in @err. */
+int ina_load_read(const struct ina_doc_value *map, struct ina_load *load,
+		  struct ina_doc_error *err);
+
+/* Take a report; returns whether @state->out has changed. */
+bool ina_load_update(struct ina_load_state *state, const struct ina_load *load,
+		     const struct ina_load_limits *limits);
+
+/*
+ * A copy of @plan in which the children of machines for which @out says so belong to the next
+ * machine above. A root stays. NULL if there is no memory.
+ */
+struct ina_plan *ina_load_plan(const struct ina_plan *plan,
+			       bool (*out)(const void *ctx, const char *host), const void *ctx);
+
+#endif
