@@ -129,7 +129,7 @@ static bool try_case(bool *sane)
 	double alpha = alphas[draw(7)], score = -1, best;
 	int hosts[HOSTS], jobs[HOSTS][HOSTS], size[HOSTS], n_jobs = 0, n, err, i;
 	struct ina_topo *topo = fabric(1 + draw(HOSTS));
-	unsigned int free = (1u << topo->n_nodes) - 1, set;
+	unsigned int free = (1u << topo->n_nodes) - 1;
 	struct ina_place *place = ina_place_create(topo, alpha, draw(2));
 	bool ok;
 
@@ -157,7 +157,8 @@ static bool try_case(bool *sane)
 	if (n > __builtin_popcount(free)) {
 		ok = err == -ENOSPC && ina_place_free(place) == __builtin_popcount(free);
 	} else {
-		set = set_of(hosts, n);
+		unsigned int set = set_of(hosts, n);
+
 		*sane = *sane && !err && (set & free) == set && __builtin_popcount(set) == n &&
 			ina_place_free(place) == __builtin_popcount(free) - n &&
 			score == score_of(topo, set, free, alpha);

@@ -61,7 +61,7 @@ static int ina_exact_hope(const struct ina_exact *exact, int i)
 
 static void ina_exact_search(struct ina_exact *exact, int i, int own, long value)
 {
-	int trees, t, hope, k;
+	int trees, hope, k;
 
 	if (value > exact->value) {
 		exact->value = value;
@@ -77,7 +77,8 @@ static void ina_exact_search(struct ina_exact *exact, int i, int own, long value
 	/* The tree it has comes first: no change. */
 	trees = exact->forest->jobs[exact->order[i]].candidates.n;
 	for (k = exact->before[i] >= 0 ? -1 : 0; k < trees; k++) {
-		t = k < 0 ? exact->before[i] : k;
+		int t = k < 0 ? exact->before[i] : k;
+
 		if ((k >= 0 && t == exact->before[i]) ||
 		    !ina_forest_fits(exact->forest, exact->order[i], t))
 			continue;

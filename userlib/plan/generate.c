@@ -29,9 +29,10 @@ static bool ina_generate_rate_ok(double rate, double latency)
 /* 0 or a negative errno. */
 static int ina_generate_level(struct ina_topo *topo, const struct ina_generate_level *level)
 {
-	int i, n;
+	int i;
 
 	for (i = 0; i < level->n; i++) {
+		int n;
 		char name[16];
 		struct ina_topo_node node = {
 			.name = name,

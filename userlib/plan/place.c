@@ -98,7 +98,7 @@ struct ina_place {
 /* Numbers of racks and pods, the ones made up for lonely machines and racks included. */
 static int ina_place_number(struct ina_place *place, const struct ina_topo *topo)
 {
-	int i, rack, *pod_of;
+	int i;
 
 	place->n_racks = topo->n_racks;
 	place->n_pods = topo->n_pods;
@@ -115,7 +115,8 @@ static int ina_place_number(struct ina_place *place, const struct ina_topo *topo
 	for (i = 0; i < place->n_racks; i++)
 		place->racks[i].pod = INA_TOPO_NONE;
 	for (i = 0; i < topo->n_nodes; i++) {
-		rack = place->rack_of[i];
+		int rack = place->rack_of[i], *pod_of;
+
 		if (rack < 0)
 			continue;
 		pod_of = &place->racks[rack].pod;
@@ -462,11 +463,12 @@ static int ina_place_pod_pick(const struct ina_place *place, const struct ina_pl
 	int *choice = calloc((size_t)pod->n_racks * width, sizeof(*choice));
 	double *row = calloc(width, sizeof(*row));
 	double *part = calloc((size_t)pod->size + 1, sizeof(*part));
-	int done = -ENOMEM, i, left = x;
+	int done = -ENOMEM, left = x;
 
 	if (choice && row && part) {
 		ina_place_pod_row(place, pod, x, row, part, choice);
-		for (done = 0, i = pod->n_racks - 1; i >= 0; i--) {
+		done = 0;
+		for (int i = pod->n_racks - 1; i >= 0; i--) {
 			int take = choice[(size_t)i * width + (size_t)left];
 
 			done += ina_place_pick(place, &place->racks[pod->racks[i]], take,

@@ -327,11 +327,12 @@ void ina_forest_first_units(struct ina_forest *forest, const struct ina_forest_j
 /* The plan of first fits: what this job gets there. */
 void ina_forest_first(struct ina_forest *forest, struct ina_forest_job *job)
 {
-	int t, i, count;
+	int t, i;
 
 	job->first = INA_TOPO_NONE;
 	for (t = 0; t < job->candidates.n && job->first < 0; t++) {
-		count = ina_forest_count(job, t);
+		int count = ina_forest_count(job, t);
+
 		for (i = 0; i < count; i++) {
 			const struct ina_forest_resource *r =
 				&forest->resources[ina_forest_at(job, t, i)];

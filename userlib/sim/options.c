@@ -142,7 +142,7 @@ static int ina_sim_option_word(struct ina_sim_options *o, int c, const char *nam
 {
 	enum ina_sim_which links;
 	const char **const texts[] = {
-		[OPT_TOPOLOGY - OPT_TOPOLOGY] = &o->topology,
+		[0] = &o->topology,
 		[OPT_TRACES - OPT_TOPOLOGY] = &o->traces,
 		[OPT_TRACE - OPT_TOPOLOGY] = &o->trace,
 		[OPT_CSV - OPT_TOPOLOGY] = &o->csv,
@@ -212,9 +212,11 @@ static int ina_sim_option(struct ina_sim_options *o, int c, const char *name, co
 
 int ina_sim_options_parse(struct ina_sim_options *o, int argc, char **argv)
 {
-	int c, bad, index = -1, i;
+	int c, index = -1, i;
 
 	while ((c = getopt_long(argc, argv, "hn:s:", ina_sim_long, &index)) != -1) {
+		int bad;
+
 		if (c == '?')
 			return 2;
 		if (c == OPT_HELP) {
