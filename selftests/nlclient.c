@@ -523,6 +523,15 @@ static int on_interrupted(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
+/* An answer to this request: libnl itself expects one to every request before. */
+static int on_sequence(struct nl_msg *msg, void *arg)
+{
+	const struct client *c = arg;
+
+	return nlmsg_hdr(msg)->nlmsg_seq == nlmsg_hdr(c->msg)->nlmsg_seq ? NL_OK :
+									   -NLE_SEQ_MISMATCH;
+}
+
 static int on_event(struct nl_msg *msg, void *arg)
 {
 	struct client *c = arg;
@@ -601,6 +610,7 @@ static void client_exchange(struct client *c)
 
 	if (!cb)
 		fail("ENOMEM", "out of memory", NULL);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, c);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_object, c);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, c);
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, c);
