@@ -21,7 +21,8 @@ on_loss=$( ((seconds)) && echo fail || echo degrade)
 seed=${INA_SEED:-$((RANDOM * 32768 + RANDOM))}
 deadline=$(full 2000 8000) # milliseconds
 pause=$deadline
-((seconds)) || pause=1000
+delay=0 # before each round: what all are busy with makes everything else slow
+((seconds)) || pause=1000 delay=200
 patience=$((deadline * 30)) # of a worker: what hangs must not end by it
 elements=$(full 5000 1000)
 more=$(full 10 3)
@@ -175,7 +176,7 @@ supervise()
 		fi
 		rc=0
 		ip netns exec "$(ns "$w")" ina-perf --job 7 --rank "$2" --rounds 1G \
-			--elements "$elements" --timeout "$patience" --interval 0.1 \
+			--elements "$elements" --timeout "$patience" --interval 0.1 --delay "$delay" \
 			--continue-on-failure &
 		pid=$!
 		echo "$pid" >"$_dir/$w.pid"
