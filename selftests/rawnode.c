@@ -127,7 +127,7 @@ static void raw_complete(struct raw_options *o)
 	if (!o->parent.sa.sa_family || o->first.sa.sa_family != o->parent.sa.sa_family)
 		raw_usage("--parent and --first are needed, of one family");
 	if (!o->count || !o->elements || !o->fragment || o->fragment > INA_FRAGMENT_MAX ||
-	    !o->depth)
+	    !o->depth || !o->group)
 		raw_usage("a number is out of range");
 	if (!o->capacity)
 		o->capacity = o->elements;

@@ -157,11 +157,41 @@ static void raw_hear_fail(const struct raw *raw, const struct raw_child *child,
 		ntohl(fail->detail[0]), ntohl(fail->detail[1]), culprit);
 }
 
+/*
+ * All numbers from the group of @seq up to @end have come. One that has not ends in a timeout:
+ * nothing is asked for again.
+ */
+static void raw_answer(const struct raw *raw, const struct raw_child *child,
+		       const struct ina_hdr *to, uint32_t seq, uint32_t end)
+{
+	struct ina_hdr hdr = raw_header(raw, INA_TYPE_GROUP_OK);
+	uint32_t group = raw->o.group;
+
+	hdr.epoch = to->epoch;
+	hdr.index = htons(child->index);
+	for (seq -= seq % group; (int32_t)(end - seq) > 0; seq += group) {
+		hdr.seq = htonl(seq);
+		hdr.count = htons(end - seq < group ? end - seq : group);
+		raw_control(raw, child, hdr, "", 0);
+	}
+}
+
+/* The last number of a group is answered at once, any other if the parent asks. */
+static void raw_hear_number(const struct raw *raw, const struct raw_child *child,
+			    const struct ina_hdr *hdr)
+{
+	uint32_t seq = ntohl(hdr->seq);
+
+	if ((seq + 1) % raw->o.group == 0)
+		raw_answer(raw, child, hdr, seq, seq + 1);
+}
+
 static void raw_hear_packet(struct raw *raw, struct raw_child *child, const void *packet,
 			    size_t len)
 {
 	const struct ina_hdr *hdr = packet;
 	const void *body = hdr + 1;
+	const struct ina_done_hdr *done = body;
 
 	if (len < sizeof(*hdr) || ntohl(hdr->job) != raw->o.job)
 		return;
@@ -172,7 +202,11 @@ static void raw_hear_packet(struct raw *raw, struct raw_child *child, const void
 		raw_hear_epoch(raw, child, hdr, body);
 	else if (hdr->type == INA_TYPE_FAIL && len == sizeof(struct ina_fail_hdr))
 		raw_hear_fail(raw, child, hdr, body);
+	else if (hdr->type == INA_TYPE_DONE && len == sizeof(*done))
+		raw_answer(raw, child, hdr, ntohl(hdr->seq), ntohl(done->end));
 	else if (hdr->type == INA_TYPE_RESULT)
+		raw_hear_number(raw, child, hdr);
+	if (hdr->type == INA_TYPE_RESULT)
 		raw_round_result(raw, child, hdr, len);
 }
 
