@@ -41,7 +41,8 @@ done
 for n in root w0 w1 w2; do
 	on $n inaconf dev add eth0
 done
-job 7 group 8
+# Many small super-packets, so that some are surely lost.
+job 7 group 8 fragment 8
 ok "before a round nobody is late" json "len(it) == 3 and 'late_ns' not in it[0]"
 on w1 tc qdisc add dev eth0 root netem loss 20%
 [[ -d $trace/events ]] || mount -t tracefs nodev "$trace"
