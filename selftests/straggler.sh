@@ -7,7 +7,7 @@
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
-delay=$(full 60 200)
+delay=$(full 300 1000)
 rounds=$(full 12 4)
 deadline=$(full 1500 6000)
 trace=/sys/kernel/tracing
@@ -42,7 +42,7 @@ for n in root w0 w1 w2; do
 	on $n inaconf dev add eth0
 done
 # Many small super-packets, so that some are surely lost.
-job 7 group 8 fragment 8
+job 7 group 8 fragment 32
 ok "before a round nobody is late" json "len(it) == 3 and 'late_ns' not in it[0]"
 on w1 tc qdisc add dev eth0 root netem loss 20%
 [[ -d $trace/events ]] || mount -t tracefs nodev "$trace"
