@@ -55,7 +55,7 @@ exhaust()
 		case $answer in
 		ok*fault=0*) break ;;
 		ok*fault=1* | "error ENOBUFS no answer"*) done=$((done + 1)) && "${undo[@]}" ;;
-		"error ENOMEM"$'\n'*fault=1* | "error ENOMEM Not enough memory"*fault=1* | \
+		"error ENOMEM"$'\n'*fault=1* | "error ENOMEM Not enough memory"*fault=1* | "error ENOMEM Out of memory: "*fault=1* | \
 			"error ENOBUFS not sent"*) refused=$((refused + 1)) ;;
 		*) echo "allocation $n: $answer" && return 1 ;;
 		esac
