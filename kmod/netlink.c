@@ -365,6 +365,12 @@ int ina_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+int ina_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	NL_SET_ERR_MSG(info->extack, "Rates are not supported");
+	return -EOPNOTSUPP;
+}
+
 static int ina_nl_counter_fill(struct sk_buff *skb,
 			       const struct ina_stats __percpu *stats,
 			       enum ina_stat stat)

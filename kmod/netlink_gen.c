@@ -69,8 +69,51 @@ const struct nla_policy ina_stats_get_nl_policy[INA_A_STATS_JOB + 1] = {
 	[INA_A_STATS_JOB] = { .type = NLA_U32, },
 };
 
+/* INA_CMD_DEV_SET - do */
+const struct nla_policy ina_dev_set_nl_policy[INA_A_DEV_AUTO + 1] = {
+	[INA_A_DEV_IFINDEX] = { .type = NLA_U32, },
+	[INA_A_DEV_RATE] = { .type = NLA_U64, },
+	[INA_A_DEV_AUTO] = { .type = NLA_FLAG, },
+};
+
+/* INA_CMD_PATH_ADD - do */
+const struct nla_policy ina_path_add_nl_policy[INA_A_PATH_WEIGHT + 1] = {
+	[INA_A_PATH_JOB] = { .type = NLA_U32, },
+	[INA_A_PATH_PEER] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_PATH_IFINDEX] = { .type = NLA_U32, },
+	[INA_A_PATH_SRC] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_PATH_DST] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_PATH_SPORT] = { .type = NLA_U16, },
+	[INA_A_PATH_WEIGHT] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_PATH_DEL - do */
+const struct nla_policy ina_path_del_nl_policy[INA_A_PATH_ID + 1] = {
+	[INA_A_PATH_JOB] = { .type = NLA_U32, },
+	[INA_A_PATH_PEER] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_PATH_ID] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_PATH_SET - do */
+const struct nla_policy ina_path_set_nl_policy[INA_A_PATH_LOSS_LIMIT + 1] = {
+	[INA_A_PATH_JOB] = { .type = NLA_U32, },
+	[INA_A_PATH_PEER] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_PATH_ID] = { .type = NLA_U32, },
+	[INA_A_PATH_WEIGHT] = { .type = NLA_U32, },
+	[INA_A_PATH_CHUNK] = { .type = NLA_U32, },
+	[INA_A_PATH_TIMEOUT] = { .type = NLA_U32, },
+	[INA_A_PATH_LOSS_LIMIT] = { .type = NLA_U32, },
+};
+
+/* INA_CMD_PATH_GET - do */
+const struct nla_policy ina_path_get_nl_policy[INA_A_PATH_ID + 1] = {
+	[INA_A_PATH_JOB] = { .type = NLA_U32, },
+	[INA_A_PATH_PEER] = NLA_POLICY_EXACT_LEN(16),
+	[INA_A_PATH_ID] = { .type = NLA_U32, },
+};
+
 /* Ops table for ina */
-const struct genl_ops ina_nl_ops[9] = {
+const struct genl_ops ina_nl_ops[14] = {
 	{
 		.cmd		= INA_CMD_JOB_ADD,
 		.doit		= ina_nl_job_add_doit,
@@ -132,6 +175,41 @@ const struct genl_ops ina_nl_ops[9] = {
 		.doit		= ina_nl_stats_get_doit,
 		.policy		= ina_stats_get_nl_policy,
 		.maxattr	= INA_A_STATS_JOB,
+	},
+	{
+		.cmd		= INA_CMD_DEV_SET,
+		.doit		= ina_nl_dev_set_doit,
+		.policy		= ina_dev_set_nl_policy,
+		.maxattr	= INA_A_DEV_AUTO,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_PATH_ADD,
+		.doit		= ina_nl_path_add_doit,
+		.policy		= ina_path_add_nl_policy,
+		.maxattr	= INA_A_PATH_WEIGHT,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_PATH_DEL,
+		.doit		= ina_nl_path_del_doit,
+		.policy		= ina_path_del_nl_policy,
+		.maxattr	= INA_A_PATH_ID,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_PATH_SET,
+		.doit		= ina_nl_path_set_doit,
+		.policy		= ina_path_set_nl_policy,
+		.maxattr	= INA_A_PATH_LOSS_LIMIT,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= INA_CMD_PATH_GET,
+		.doit		= ina_nl_path_get_doit,
+		.dumpit		= ina_nl_path_get_dumpit,
+		.policy		= ina_path_get_nl_policy,
+		.maxattr	= INA_A_PATH_ID,
 	},
 };
 

@@ -29,8 +29,18 @@ extern const struct nla_policy ina_dev_get_nl_policy[INA_A_DEV_IFINDEX + 1];
 
 extern const struct nla_policy ina_stats_get_nl_policy[INA_A_STATS_JOB + 1];
 
+extern const struct nla_policy ina_dev_set_nl_policy[INA_A_DEV_AUTO + 1];
+
+extern const struct nla_policy ina_path_add_nl_policy[INA_A_PATH_WEIGHT + 1];
+
+extern const struct nla_policy ina_path_del_nl_policy[INA_A_PATH_ID + 1];
+
+extern const struct nla_policy ina_path_set_nl_policy[INA_A_PATH_LOSS_LIMIT + 1];
+
+extern const struct nla_policy ina_path_get_nl_policy[INA_A_PATH_ID + 1];
+
 /* Ops table for ina */
-extern const struct genl_ops ina_nl_ops[9];
+extern const struct genl_ops ina_nl_ops[14];
 
 int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info);
 int ina_nl_job_del_doit(struct sk_buff *skb, struct genl_info *info);
@@ -44,6 +54,12 @@ int ina_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info);
 int ina_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
 int ina_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int ina_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
+int ina_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info);
+int ina_nl_path_add_doit(struct sk_buff *skb, struct genl_info *info);
+int ina_nl_path_del_doit(struct sk_buff *skb, struct genl_info *info);
+int ina_nl_path_set_doit(struct sk_buff *skb, struct genl_info *info);
+int ina_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info);
+int ina_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
 enum {
 	INA_NLGRP_EVENTS,

@@ -91,6 +91,33 @@ enum ina_reason {
 };
 
 /**
+ * enum ina_pacing - Who holds packets back until it is their time to leave a
+ *   device.
+ * @INA_PACING_SENDER: the sender alone, a super-packet at a time
+ * @INA_PACING_FQ: the queueing discipline fq
+ * @INA_PACING_ETF: the queueing discipline etf, perhaps the device itself
+ * @INA_PACING_INA: the queueing discipline ina
+ */
+enum ina_pacing {
+	INA_PACING_SENDER,
+	INA_PACING_FQ,
+	INA_PACING_ETF,
+	INA_PACING_INA,
+};
+
+/**
+ * enum ina_path_state - Is a path in use.
+ * @INA_PATH_STATE_UP: it is
+ * @INA_PATH_STATE_LINK_DOWN: its device has no link
+ * @INA_PATH_STATE_SILENT: the peer does not answer on it
+ */
+enum ina_path_state {
+	INA_PATH_STATE_UP,
+	INA_PATH_STATE_LINK_DOWN,
+	INA_PATH_STATE_SILENT,
+};
+
+/**
  * enum ina_event_type - What an event tells.
  * @INA_EVENT_TYPE_JOB_ADDED: a job was added
  * @INA_EVENT_TYPE_JOB_DELETED: a job was deleted
@@ -114,6 +141,8 @@ enum ina_reason {
  * @INA_EVENT_TYPE_RANK_TWICE: two workers have the same rank
  * @INA_EVENT_TYPE_LINK_DOWN: a device with the ingress hook lost its link
  * @INA_EVENT_TYPE_LINK_UP: a device with the ingress hook has its link again
+ * @INA_EVENT_TYPE_PATH_DOWN: a path to a peer is not used any more
+ * @INA_EVENT_TYPE_PATH_UP: a path to a peer is used again
  */
 enum ina_event_type {
 	INA_EVENT_TYPE_JOB_ADDED,
@@ -138,6 +167,8 @@ enum ina_event_type {
 	INA_EVENT_TYPE_RANK_TWICE,
 	INA_EVENT_TYPE_LINK_DOWN,
 	INA_EVENT_TYPE_LINK_UP,
+	INA_EVENT_TYPE_PATH_DOWN,
+	INA_EVENT_TYPE_PATH_UP,
 };
 
 enum {
@@ -173,6 +204,8 @@ enum {
 	INA_A_MEMBER_LAST,
 	INA_A_MEMBER_LATE,
 	INA_A_MEMBER_LOST,
+	INA_A_MEMBER_REQUEST,
+	INA_A_MEMBER_RATE,
 
 	__INA_A_MEMBER_MAX,
 	INA_A_MEMBER_MAX = (__INA_A_MEMBER_MAX - 1)
@@ -192,6 +225,8 @@ enum {
 	INA_A_TREE_REASON,
 	INA_A_TREE_MEMBER,
 	INA_A_TREE_PAD,
+	INA_A_TREE_REQUEST,
+	INA_A_TREE_RATE,
 
 	__INA_A_TREE_MAX,
 	INA_A_TREE_MAX = (__INA_A_TREE_MAX - 1)
@@ -200,9 +235,40 @@ enum {
 enum {
 	INA_A_DEV_IFINDEX = 1,
 	INA_A_DEV_NAME,
+	INA_A_DEV_PAD,
+	INA_A_DEV_RATE,
+	INA_A_DEV_SPEED,
+	INA_A_DEV_AUTO,
+	INA_A_DEV_PACING,
 
 	__INA_A_DEV_MAX,
 	INA_A_DEV_MAX = (__INA_A_DEV_MAX - 1)
+};
+
+enum {
+	INA_A_PATH_JOB = 1,
+	INA_A_PATH_PEER,
+	INA_A_PATH_ID,
+	INA_A_PATH_IFINDEX,
+	INA_A_PATH_SRC,
+	INA_A_PATH_DST,
+	INA_A_PATH_SPORT,
+	INA_A_PATH_WEIGHT,
+	INA_A_PATH_STATE,
+	INA_A_PATH_RTT,
+	INA_A_PATH_GOODPUT,
+	INA_A_PATH_LOSS,
+	INA_A_PATH_RATE,
+	INA_A_PATH_SENT,
+	INA_A_PATH_LOST,
+	INA_A_PATH_SHARE,
+	INA_A_PATH_CHUNK,
+	INA_A_PATH_TIMEOUT,
+	INA_A_PATH_LOSS_LIMIT,
+	INA_A_PATH_PAD,
+
+	__INA_A_PATH_MAX,
+	INA_A_PATH_MAX = (__INA_A_PATH_MAX - 1)
 };
 
 enum {
@@ -251,6 +317,11 @@ enum {
 	INA_CMD_DEV_GET,
 	INA_CMD_STATS_GET,
 	INA_CMD_EVENT,
+	INA_CMD_DEV_SET,
+	INA_CMD_PATH_ADD,
+	INA_CMD_PATH_DEL,
+	INA_CMD_PATH_SET,
+	INA_CMD_PATH_GET,
 
 	__INA_CMD_MAX,
 	INA_CMD_MAX = (__INA_CMD_MAX - 1)
