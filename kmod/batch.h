@@ -20,6 +20,8 @@ struct sk_buff;
  * struct ina_batch - a super-packet that is being filled
  * @node: who sends it
  * @peer: to whom
+ * @path: by which path
+ * @route: and where that goes
  * @index: in its packets
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  * @skb: it, NULL before the first packet
@@ -38,6 +40,8 @@ struct sk_buff;
 struct ina_batch {
 	struct ina_node *node;
 	struct ina_peer *peer;
+	struct ina_path *path;
+	struct ina_route *route;
 	u16 index;
 	u8 way;
 	struct sk_buff *skb;

@@ -194,15 +194,20 @@ static void parse__flags(struct kunit *test)
 
 	for (type = 1; type < INA_TYPE_MAX; type++) {
 		len = wire_test_fill(hdr, type);
-		for (bit = 0; bit < 16; bit++) {
+		for (bit = 0; bit < 8; bit++) {
 			if (BIT(bit) & INA_F_ALL)
 				continue;
-			hdr->flags = cpu_to_be16(BIT(bit));
+			hdr->flags = BIT(bit);
 			KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len),
 					(int)INA_STAT_DROP_FLAGS);
 		}
-		hdr->flags = cpu_to_be16(INA_F_OVERFLOW);
+		hdr->flags = INA_F_OVERFLOW;
 		KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len), 0);
+		hdr->path = INA_PATHS_MAX - 1;
+		KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len), 0);
+		hdr->path = INA_PATHS_MAX;
+		KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len),
+				(int)INA_STAT_DROP_FLAGS);
 	}
 }
 
