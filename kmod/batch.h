@@ -23,6 +23,7 @@ struct sk_buff;
  * @path: by which path
  * @route: and where that goes
  * @index: in its packets
+ * @most: packets it takes
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  * @skb: it, NULL before the first packet
  * @linear: it takes one packet, and no pages
@@ -43,6 +44,7 @@ struct ina_batch {
 	struct ina_path *path;
 	struct ina_route *route;
 	u16 index;
+	u16 most;
 	u8 way;
 	struct sk_buff *skb;
 	bool linear;

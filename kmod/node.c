@@ -376,8 +376,15 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	} while (!node->instance);
 }
 
-/* Is this an address of the namespace? */
-static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
+/**
+ * ina_node_is_local() - is this an address of the namespace
+ * @net: the namespace
+ * @addr: the address
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 {
 	if (ipv6_addr_v4mapped(addr))
 		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;

@@ -148,6 +148,12 @@ bool ina_path_has_credit(struct ina_peer *peer);
 void ina_path_charge(struct ina_path *path, unsigned int bytes);
 void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 		       u32 lost);
+int ina_path_add(struct ina_node *node, struct ina_peer *peer,
+		 const struct ina_route *want, u32 weight);
+void ina_path_del(struct ina_node *node, struct ina_peer *peer,
+		  struct ina_path *path);
+void ina_path_set_weight(struct ina_peer *peer, struct ina_path *path,
+			 u32 weight);
 void ina_path_down(struct ina_node *node, struct ina_peer *peer,
 		   struct ina_path *path, u8 state);
 void ina_path_up(struct ina_node *node, struct ina_peer *peer,

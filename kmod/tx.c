@@ -185,6 +185,17 @@ static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_peer *peer)
 		set_bit(bit, node->tx.ready);
 }
 
+/* Packets of a super-packet: where there is a choice of paths, it is no larger than a chunk. */
+static u16 ina_tx_most(const struct ina_node *node, const struct ina_peer *peer)
+{
+	u16 most = node->tx.segs;
+
+	if (READ_ONCE(peer->npaths) > 1)
+		most = min_t(u32, most, READ_ONCE(node->chunk) /
+					ina_xmit_packet(node, true));
+	return max_t(u16, most, 1);
+}
+
 /*
  * Send one super-packet to the neighbour of a ready bit. What was dropped below is lost
  * like any other. Return: 0, -ENOMEM or -ENOBUFS.
@@ -204,6 +215,7 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 	u32 credit;
 
 	node->tx.turn = bit + 1;
+	b.most = ina_tx_most(node, peer);
 	b.path = ina_path_choose(node, peer);
 	b.route = b.path ? rcu_dereference(b.path->route) : NULL;
 	credit = b.route ? ina_hop_credit(&b.path->hop) : 0;
