@@ -172,9 +172,9 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 }
 
 /**
- * ina_path_lead_to() - the peer is another one: the paths to the old one are gone
+ * ina_path_lead_to() - the peer will be another one: the paths to the old one are gone
  * @peer: it
- * @addr: its address
+ * @addr: its new address
  *
  * Context: process, inet->lock held, the node is paused.
  */
@@ -198,7 +198,6 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
 	path->state = INA_PATH_STATE_UP;
 	path->weight = 0;
 	path->rtt = 0;
-	peer->addr = *addr;
 	peer->npaths = 1;
 	peer->first = 0;
 	peer->weighted = false;

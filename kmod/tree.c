@@ -93,6 +93,7 @@ static void ina_tree_set_parent(struct ina_node *node,
 	node->mtu = mtu;
 	if (ipv6_addr_equal(&node->parent.addr, parent))
 		return;
+	node->parent.addr = *parent;
 	node->index = INA_INDEX_NONE;
 	node->refused = 0;
 	ina_event_send(node->net, &(struct ina_event){
