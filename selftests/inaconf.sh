@@ -133,7 +133,7 @@ ok "it is shown in JSON" json "it == [{'name': 'eth0', 'ifindex': $ifindex}]" de
 ok "it is not added twice" fails 1 \
 	"Error: The device is added already: see 'inaconf dev show' (dev)" dev add eth0
 ok "a device that does not exist is refused" \
-	fails 1 "Error: no device \"eth9\" in this network namespace: No such device" dev add eth9
+	fails 1 "Error: Cannot find device \"eth9\" in this network namespace" dev add eth9
 ok "a device is removed" silent dev del eth0
 ok "a device not added is refused" \
 	fails 1 "Error: The device is not added: see 'inaconf dev show' (dev)" dev del eth0
