@@ -249,7 +249,7 @@ static int auto_paths(struct inaconf *ctx, struct path_auto *a)
 	if (ret)
 		return ret;
 	nl_each(&ctx->nl, &ctx->out, auto_keep, &a);
-	if (!a->n_fixed)
+	if (!a->n_fixed && !a->n)
 		a->fixed[a->n_fixed++] = (struct route){ .flow = a->flow };
 	return INACONF_OK;
 }
