@@ -280,6 +280,7 @@ static bool probe_await(const struct probe *probe, unsigned int ttl, struct answ
 static int distance_find(const struct probe *probe)
 {
 	unsigned int known = 0;
+	char text[ADDR_SIZE];
 
 	for (unsigned int ttl = 1; ttl <= ROUTE_HOPS && ttl <= known + TRACE_SILENT; ttl++) {
 		for (int try = 0; try < TRACE_TRIES; try++) {
@@ -296,6 +297,9 @@ static int distance_find(const struct probe *probe)
 			break;
 		}
 	}
+	if (!known)
+		return -error_print("neither %s nor a router on the way to it answers",
+				    addr_text(&probe->flow->dst, text));
 	return (int)known;
 }
 

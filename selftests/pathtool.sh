@@ -18,6 +18,7 @@ setting()
 {
 	local name=$1 value=$2
 	shift 2
+	# shellcheck disable=SC2016 # expanded there
 	on "$name" bash -c 'value=$1; shift; for f; do echo "$value" >"/proc/sys/net/$f" || exit; done' \
 		- "$value" "$@"
 }
@@ -61,8 +62,8 @@ fabric()
 	ns_add b
 	router_add l1
 	router_add l2
-	cable l1 down a eth0 10.1.0 fd00:1
-	cable l2 down b eth0 10.2.0 fd00:2
+	cable l1 host a eth0 10.1.0 fd00:1
+	cable l2 host b eth0 10.2.0 fd00:2
 	for ((i = 1; i <= spines; i++)); do
 		router_add "s$i"
 		cable l1 "up$i" "s$i" one "10.11.$i" "fd00:11:$i"
@@ -116,7 +117,7 @@ fails()
 # hop PORT: address of the spine that the leaf chooses for it
 hop()
 {
-	on l1 ip -j route get 10.2.0.2 from 10.1.0.2 iif down ipproto udp sport "$1" dport 4253 |
+	on l1 ip -j route get 10.2.0.2 from 10.1.0.2 iif host ipproto udp sport "$1" dport 4253 |
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["gateway"])'
 }
 
@@ -221,6 +222,18 @@ on l1 ip rule add from 10.11.0.0/16 to 10.1.0.0/24 blackhole
 ok "spines that do not answer" fails 1 \
 	"Error: no router says that it was passed: tell by hash what they compute" path auto job 7 dry-run
 on l1 ip rule del from 10.11.0.0/16 to 10.1.0.0/24 blackhole
+on a ip link set eth0 down
+ok "a peer that cannot be reached" fails 1 "Error: cannot send to 10.2.0.2: Network is unreachable" \
+	path auto job 7 dry-run
+on a ip link set eth0 up
+on a ip route add default via 10.1.0.1
+on b ip link set eth0 down
+on l1 ip rule add to 10.1.0.0/24 blackhole
+ok "nobody answers" fails 1 "Error: neither 10.2.0.2 nor a router on the way to it answers" \
+	path auto job 7 dry-run
+on l1 ip rule del to 10.1.0.0/24 blackhole
+on b ip link set eth0 up
+on b ip route add default via 10.2.0.1
 
 # Paths for what was found.
 paths()
