@@ -264,6 +264,16 @@ static bool ina_batch_stamp(const struct ina_batch *b)
 	return true;
 }
 
+/* The skb leaves when those before it have had their time. */
+static void ina_batch_depart(const struct ina_batch *b)
+{
+	unsigned int bytes = b->skb->len + b->segs * ina_xmit_headers(b->node);
+	u64 depart = ina_pace_charge(&b->peer->pace, bytes, ktime_get_ns());
+
+	if (depart)
+		ina_xmit_depart(b->node, b->skb, depart);
+}
+
 /**
  * ina_batch_send() - send a batch that has an skb, which is gone afterwards
  * @b: the batch
@@ -285,6 +295,7 @@ int ina_batch_send(struct ina_batch *b)
 		info->gso_size = b->size;
 		info->gso_segs = b->segs;
 	}
+	ina_batch_depart(b);
 	ina_xmit_own(node, b->skb, b->segs);
 	err = ina_xmit_send(node, b->peer, b->skb);
 	if (!err)

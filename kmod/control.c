@@ -168,6 +168,7 @@ static bool ina_control_next_hop(struct ina_hop *hop, u16 index,
 		c->pkt.seq = answer.first;
 		c->pkt.count = answer.count;
 		c->pkt.frag = answer.earlier;
+		c->pkt.length = atomic_xchg(&c->peer->marked, 0);
 		memcpy(c->body.missing, answer.missing,
 		       sizeof(answer.missing));
 		return true;

@@ -94,6 +94,7 @@ static void ina_node_work(struct work_struct *work)
 	struct ina_node *node = container_of(work, struct ina_node, work);
 
 	ina_control_flush(node);
+	ina_grant_flush(node);
 	/* Pairs with the release in ina_node_alloc(). */
 	if (smp_load_acquire(&node->usable))
 		ina_tx_run(node, INA_TX_BUDGET);

@@ -7,6 +7,7 @@
 #define _INA_NODE_H
 
 #include <linux/align.h>
+#include <linux/hrtimer.h>
 #include <linux/in6.h>
 #include <linux/interrupt.h>
 #include <linux/rwsem.h>
@@ -18,8 +19,10 @@
 #include <uapi/linux/ina_dev.h>
 
 #include "arrival.h"
+#include "grant.h"
 #include "hop.h"
 #include "job.h"
+#include "pace.h"
 #include "ranks.h"
 #include "region.h"
 #include "slot.h"
@@ -35,11 +38,17 @@ struct socket;
  * @addr: its address, IPv4 mapped into IPv6
  * @dst: cached route; used with bottom halves disabled
  * @hop: what is sent to and received from it
+ * @pace: when it leaves for it
+ * @loss: what it tells of what was lost; under the node's lock
+ * @marked: packets that came from it with a mark of congestion, not told yet
  */
 struct ina_peer {
 	struct in6_addr addr;
 	struct dst_cache dst;
 	struct ina_hop hop;
+	struct ina_pace pace;
+	struct ina_loss loss;
+	atomic_t marked;
 };
 
 /**
@@ -84,6 +93,7 @@ struct ina_blame {
  * @announce: an EPOCH is to be sent
  * @refused: enum ina_reason, why its JOIN is refused
  * @arrivals: when its contributions come
+ * @ask: the rate it asks for and gets
  */
 struct ina_child {
 	struct ina_peer peer;
@@ -109,6 +119,7 @@ struct ina_child {
 	bool announce;
 	u32 refused;
 	struct ina_arrivals arrivals;
+	struct ina_ask ask;
 };
 
 /**
@@ -200,6 +211,8 @@ struct ina_tx_copy {
  * @busy: bit 0: somebody is sending; bit 1: the buffer was full
  * @ready: bit 0: the parent's hop may have something to send; bit i + 1: that
  *	of child i
+ * @held: bit per hop as in @ready: it is not its time yet
+ * @wake: lets the sender look whether it is
  * @turn: bit of @ready at which the search for the next goes on
  * @page: where the next packets are written; the sender's
  * @segs: full fragments that a super-packet holds
@@ -215,6 +228,8 @@ struct ina_tx {
 	struct tasklet_struct again;
 	unsigned long busy;
 	DECLARE_BITMAP(ready, INA_NODE_CHILDREN_MAX + 1);
+	DECLARE_BITMAP(held, INA_NODE_CHILDREN_MAX + 1);
+	struct hrtimer wake;
 	u16 turn;
 	struct page_frag page;
 	u16 segs;
@@ -301,6 +316,7 @@ struct ina_tx {
  * @workers: attached local workers
  * @attached: how many
  * @repeat_at: jiffies at which what has no answer is said again
+ * @grant: the rate it asks for and gets
  * @rounds: round r is at r % depth
  */
 struct ina_node {
@@ -376,6 +392,7 @@ struct ina_node {
 	struct ina_worker *workers[INA_NODE_WORKERS_MAX];
 	u16 attached;
 	unsigned long repeat_at;
+	struct ina_grant grant;
 	struct ina_round rounds[INA_DEPTH_MAX];
 };
 

@@ -3,6 +3,8 @@
  * Control packets: membership, failures and lateness, loss recovery. rx.c has
  * validated them. Context: softirq, under RCU.
  */
+#include <net/ipv6.h>
+
 #include "epoch.h"
 #include "event.h"
 #include "fail.h"
@@ -105,6 +107,7 @@ static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 	if (!ina_hop_answered(&peer->hop, pkt->epoch, pkt->seq, pkt->count,
 			      missing, pkt->frag, &back))
 		return;
+	ina_grant_loss(node, peer, pkt);
 	ina_tx_ready(node, index);
 	if (READ_ONCE(peer->hop.ask))
 		ina_node_kick(node);
@@ -135,6 +138,25 @@ static int ina_rx_hop(struct ina_node *node, const struct ina_pkt *pkt,
 						pkt->seq,
 						be32_to_cpu(done->end)));
 	return 0;
+}
+
+/*
+ * A child asks for a rate. One that has not joined yet does so again, as it gets no
+ * answer. Return: 0 or a counter.
+ */
+static int ina_rx_ready(struct ina_node *node, const struct ina_pkt *pkt,
+			const struct ina_rx_info *info)
+{
+	struct ina_child *child;
+
+	if (pkt->index >= node->nchildren)
+		return INA_STAT_DROP_SOURCE;
+	child = &node->children[pkt->index];
+	if (!ipv6_addr_equal(&child->peer.addr, &info->saddr))
+		return INA_STAT_DROP_SOURCE;
+	if (!READ_ONCE(child->workers))
+		return INA_STAT_DROP_EPOCH;
+	return ina_grant_rx_ready(node, child, pkt);
 }
 
 /**
@@ -170,9 +192,13 @@ int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
 	case INA_TYPE_GROUP_OK:
 	case INA_TYPE_GROUP_NACK:
 		return ina_rx_hop(node, pkt, info);
+	case INA_TYPE_READY:
+		return ina_rx_ready(node, pkt, info);
 	}
 	if (!ina_rx_from_parent(node, info))
 		return INA_STAT_DROP_SOURCE;
+	if (pkt->type == INA_TYPE_GRANT)
+		return ina_grant_rx_grant(node, pkt);
 	if (pkt->type == INA_TYPE_WELCOME)
 		ina_member_rx_welcome(node, pkt);
 	else

@@ -14,6 +14,7 @@
 #include "net.h"
 #include "round.h"
 #include "tree.h"
+#include "tx.h"
 
 /**
  * ina_tree_fits() - can a node take this place without being replaced
@@ -42,7 +43,7 @@ static void ina_tree_pause(struct ina_node *node)
 	cancel_delayed_work_sync(&node->tick);
 	cancel_work_sync(&node->work);
 	cancel_work_sync(&node->restart);
-	tasklet_kill(&node->tx.again);
+	ina_tx_quiet(node);
 	down_write(&node->submitting);
 }
 
@@ -81,6 +82,7 @@ static void ina_tree_take_over(const struct ina_node *node,
 	child->acked = old->acked;
 	child->refused = old->refused;
 	child->arrivals = old->arrivals;
+	child->ask = old->ask;
 	child->peer.hop.lost = old->peer.hop.lost;
 	child->peer.hop.silent = old->peer.hop.silent;
 }
@@ -94,6 +96,7 @@ static void ina_tree_set_parent(struct ina_node *node,
 	node->parent.addr = *parent;
 	dst_cache_reset(&node->parent.dst);
 	node->parent.hop.silent = false;
+	ina_grant_forget(node);
 	node->index = INA_INDEX_NONE;
 	node->refused = 0;
 	ina_event_send(node->net, &(struct ina_event){

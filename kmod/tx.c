@@ -22,6 +22,29 @@
 #define INA_TX_BYTES	(U16_MAX - sizeof(struct ipv6hdr) - \
 			 sizeof(struct udphdr))
 
+/**
+ * ina_tx_unhold() - let the sender look at all hops, whose time may have come
+ * @node: the node
+ *
+ * Context: any. The caller runs the sender.
+ */
+void ina_tx_unhold(struct ina_node *node)
+{
+	/* After what was armed or granted: pairs with ina_tx_hold(). */
+	smp_mb();
+	bitmap_zero(node->tx.held, node->nchildren + 1);
+}
+
+/* It is the time of a hop that was held. Context: softirq. */
+static enum hrtimer_restart ina_tx_wake(struct hrtimer *timer)
+{
+	struct ina_node *node = container_of(timer, struct ina_node, tx.wake);
+
+	ina_tx_unhold(node);
+	ina_tx_run(node, INA_TX_BUDGET);
+	return HRTIMER_NORESTART;
+}
+
 /* Go on in a softirq of its own. */
 static void ina_tx_go_on(struct tasklet_struct *again)
 {
@@ -72,9 +95,26 @@ int ina_tx_init(struct ina_node *node)
 			 INA_TX_BYTES / ina_xmit_packet(node, true));
 	tx->share = INA_BATCH_SHARE;
 	tasklet_setup(&tx->again, ina_tx_go_on);
+	hrtimer_setup(&tx->wake, ina_tx_wake, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
 	init_waitqueue_func_entry(&tx->room, ina_tx_room);
 	add_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	return 0;
+}
+
+/**
+ * ina_tx_quiet() - the sender does not go on by itself any more
+ * @node: the node; it is dead or paused, and readers know it
+ *
+ * Context: process.
+ */
+void ina_tx_quiet(struct ina_node *node)
+{
+	/* Each may start the other, but only from a sender that was under way. */
+	hrtimer_cancel(&node->tx.wake);
+	tasklet_kill(&node->tx.again);
+	hrtimer_cancel(&node->tx.wake);
+	ina_tx_unhold(node);
 }
 
 /**
@@ -89,7 +129,7 @@ void ina_tx_exit(struct ina_node *node)
 	struct ina_tx *tx = &node->tx;
 
 	remove_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
-	tasklet_kill(&tx->again);
+	ina_tx_quiet(node);
 	sock_release(tx->sock);
 	tx->sock = NULL;
 	if (tx->page.page)
@@ -164,14 +204,47 @@ enum ina_tx_stop {
 	INA_TX_LATER,		/* until the next tick: no memory, or dropped */
 };
 
-/* The next bit of @ready, those after the last one first. */
+/* The next bit of @ready that is not held, those after the last one first. */
 static u16 ina_tx_turn(struct ina_node *node)
 {
 	struct ina_tx *tx = &node->tx;
 	u16 end = node->nchildren + 1;
-	u16 bit = find_next_bit(tx->ready, end, tx->turn);
+	u16 bit = find_next_andnot_bit(tx->ready, tx->held, end, tx->turn);
 
-	return bit < end ? bit : find_first_bit(tx->ready, end);
+	return bit < end ? bit :
+	       find_next_andnot_bit(tx->ready, tx->held, end, 0);
+}
+
+/* It is too early for a hop: come back when it is time. */
+static void ina_tx_hold(struct ina_node *node, u16 bit, u64 wake)
+{
+	struct hrtimer *timer = &node->tx.wake;
+
+	set_bit(bit, node->tx.held);
+	/* Then is there a clock that clears it? Pairs with ina_tx_unhold(). */
+	smp_mb__after_atomic();
+	/* Under RCU, as in ina_node_kick(). */
+	rcu_read_lock();
+	if (!READ_ONCE(node->dead) && !READ_ONCE(node->paused) &&
+	    (!hrtimer_is_queued(timer) ||
+	     ktime_to_ns(hrtimer_get_expires(timer)) > wake))
+		hrtimer_start(timer, ns_to_ktime(wake), HRTIMER_MODE_ABS_SOFT);
+	rcu_read_unlock();
+}
+
+/* May a hop send now, and if so, how many packets at once? */
+static unsigned int ina_tx_pace(struct ina_node *node, u16 bit,
+				const struct ina_pace *pace)
+{
+	if (!bit)
+		ina_grant_start(node);
+	if (!READ_ONCE(pace->depart) && !READ_ONCE(pace->rate))
+		return INA_TX_SEGS;
+	if (!ina_pace_may(pace, ktime_get_ns())) {
+		ina_tx_hold(node, bit, ina_pace_wake(pace));
+		return 0;
+	}
+	return ina_pace_segs(pace, ina_xmit_size(node, true), INA_TX_SEGS);
 }
 
 /* Nothing can be sent on a hop now, unless that has just changed. */
@@ -199,12 +272,13 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 		.way = up ? INA_SLOT_UP : INA_SLOT_DOWN,
 	};
 	struct ina_hop *hop = &b.peer->hop;
+	unsigned int most = ina_tx_pace(node, bit, &b.peer->pace);
 	u32 credit = ina_hop_credit(hop);
 	int id, picks, err = 0, lost = 0;
 
 	node->tx.turn = bit + 1;
 	/* Moot ones count as well. */
-	for (picks = 0; picks < INA_TX_SEGS && !b.whole; picks++) {
+	for (picks = 0; picks < INA_TX_SEGS && b.segs < most && !b.whole; picks++) {
 		id = b.segs < credit ? ina_hop_pick(hop) : -1;
 		if (id < 0) {
 			ina_tx_idle(node, bit, hop);
@@ -233,12 +307,13 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 		if (ina_tx_step(node, bit, budget))
 			return INA_TX_LATER;
 	}
-	ina_batch_forget(&node->tx);
+	if (bitmap_empty(node->tx.ready, node->nchildren + 1))
+		ina_batch_forget(&node->tx);
 	return INA_TX_EMPTY;
 }
 
 /**
- * ina_tx_waits() - is there something to send
+ * ina_tx_waits() - is there something to send, and is it the time
  * @node: the node
  *
  * Context: any.
@@ -246,7 +321,8 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
  */
 bool ina_tx_waits(const struct ina_node *node)
 {
-	return !bitmap_empty(node->tx.ready, node->nchildren + 1);
+	return !bitmap_subset(node->tx.ready, node->tx.held,
+			      node->nchildren + 1);
 }
 
 /* Has what stopped the sender changed while it still held the busy bit? */
