@@ -23,7 +23,7 @@
 #include "xmit.h"
 
 #define INA_GRANT_WAIT_MS	20	/* the first round waits no longer for a GRANT */
-#define INA_GRANT_TICK_MS	8	/* silence that ends sending; until READY is repeated, first */
+#define INA_GRANT_TICK_MS	8	/* silence that ends sending, or repeats a READY */
 #define INA_GRANT_SHIFT		5	/* most doublings of that */
 #define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
 #define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending, */
@@ -413,8 +413,7 @@ void ina_grant_start(struct ina_node *node)
 	struct ina_grant *grant = &node->grant;
 	u32 ifindex;
 
-	if (READ_ONCE(grant->active) != jiffies)
-		WRITE_ONCE(grant->active, jiffies);
+	WRITE_ONCE(grant->active, jiffies);
 	if (node->root || READ_ONCE(grant->sending))
 		return;
 	ifindex = ina_grant_ifindex(node, &node->parent);

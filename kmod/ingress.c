@@ -299,7 +299,10 @@ static void ina_ingress_remove(struct ina_net *inet, struct ina_dev *entry)
 			.type = INA_EVENT_TYPE_DEV_DELETED,
 			.ifindex = entry->dev->ifindex },
 		       "device %s removed", entry->dev->name);
-	/* The hook's array is freed after readers, and our ops before them. Who asks for the rate is one, too. */
+	/*
+	 * The hook's array is freed after readers, and our ops before them. Who
+	 * asks for the rate is a reader, too.
+	 */
 	synchronize_net();
 	kfree(entry);
 }
