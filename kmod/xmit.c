@@ -3,9 +3,11 @@
  * One packet on its way: source and route, the UDP and IP headers in front of it, and
  * what is sent at once and alone: control packets and answers to strangers.
  */
+#include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
@@ -20,6 +22,14 @@
 
 #define INA_XMIT_WEIGHT	2048	/* a packet takes of the send buffer, and an skb as well */
 
+/* Bytes of the IP and UDP headers. */
+static unsigned int ina_xmit_outer(const struct ina_node *node)
+{
+	return (ina_xmit_is_udp(node) ? sizeof(struct udphdr) : 0) +
+	       (ipv6_addr_v4mapped(&node->local) ?
+		sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+}
+
 /**
  * ina_xmit_size() - bytes of a full fragment as an IP packet
  * @node: the node
@@ -29,12 +39,18 @@
  */
 unsigned int ina_xmit_size(const struct ina_node *node, bool wide)
 {
-	unsigned int size = ina_xmit_packet(node, wide);
+	return ina_xmit_packet(node, wide) + ina_xmit_outer(node);
+}
 
-	if (ina_xmit_is_udp(node))
-		size += sizeof(struct udphdr);
-	return size + (ipv6_addr_v4mapped(&node->local) ?
-		       sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+/**
+ * ina_xmit_headers() - bytes that each packet has on the wire in front of ours
+ * @node: the node
+ *
+ * Return: bytes, of an Ethernet device.
+ */
+unsigned int ina_xmit_headers(const struct ina_node *node)
+{
+	return ina_xmit_outer(node) + ETH_HLEN;
 }
 
 static const struct in6_addr *ina_xmit_src(const struct ina_node *node,
@@ -135,7 +151,7 @@ static void ina_xmit_push_udp(struct ina_node *node,
 }
 
 static int ina_xmit_v4(struct ina_node *node, const struct ina_route *route,
-		       struct sk_buff *skb, u8 proto)
+		       struct sk_buff *skb, u8 proto, u8 tos)
 {
 	struct iphdr *iph = skb_push(skb, sizeof(*iph));
 
@@ -145,6 +161,7 @@ static int ina_xmit_v4(struct ina_node *node, const struct ina_route *route,
 	*iph = (struct iphdr){
 		.version = 4,
 		.ihl = sizeof(*iph) / 4,
+		.tos = tos,
 		.frag_off = htons(IP_DF),
 		.ttl = ip4_dst_hoplimit(skb_dst(skb)),
 		.protocol = proto,
@@ -155,20 +172,78 @@ static int ina_xmit_v4(struct ina_node *node, const struct ina_route *route,
 }
 
 static int ina_xmit_v6(struct ina_node *node, const struct ina_route *route,
-		       struct sk_buff *skb, u8 proto)
+		       struct sk_buff *skb, u8 proto, u8 tos)
 {
 	struct ipv6hdr *ip6 = skb_push(skb, sizeof(*ip6));
 
 	skb_reset_network_header(skb);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
 	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6, 0, 0);
+	ip6_flow_hdr(ip6, tos, 0);
 	ip6->payload_len = htons(skb->len - sizeof(*ip6));
 	ip6->nexthdr = proto;
 	ip6->hop_limit = ip6_dst_hoplimit(skb_dst(skb));
 	ip6->saddr = *ina_xmit_src(node, route);
 	ip6->daddr = route->dst;
 	return ip6_local_out(node->net, skb->sk, skb);
+}
+
+/* Packets of elements may be marked instead of lost: only they are slowed down. */
+static u8 ina_xmit_tos(const struct sk_buff *skb)
+{
+	const struct ina_hdr *hdr = (void *)skb->data;
+
+	return !skb_headlen(skb) || ina_wire_is_elements(hdr->type) ?
+	       INET_ECN_ECT_0 : INET_ECN_NOT_ECT;
+}
+
+/* Where a route leads. Bottom halves are disabled. */
+static struct dst_entry *ina_xmit_dst(struct ina_node *node,
+				      struct ina_route *route)
+{
+	return ipv6_addr_v4mapped(&route->dst) ? ina_xmit_route4(node, route) :
+						 ina_xmit_route6(node, route);
+}
+
+/**
+ * ina_xmit_ifindex() - the device through which a peer is reached
+ * @node: the node
+ * @peer: the peer
+ *
+ * Of several, that of the fastest path counts.
+ * Context: bottom halves disabled.
+ * Return: its index, or 0 without a route.
+ */
+u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer)
+{
+	struct dst_entry *dst = ERR_PTR(-EHOSTUNREACH);
+	struct ina_route *route;
+	u32 ifindex = 0;
+
+	rcu_read_lock();
+	route = rcu_dereference(ina_path_fastest(peer)->route);
+	if (route)
+		dst = ina_xmit_dst(node, route);
+	if (!IS_ERR(dst)) {
+		ifindex = dst->dev->ifindex;
+		dst_release(dst);
+	}
+	rcu_read_unlock();
+	return ifindex;
+}
+
+/**
+ * ina_xmit_depart() - when an skb is to leave
+ * @node: the node
+ * @skb: it
+ * @ns: nanoseconds of CLOCK_MONOTONIC
+ *
+ * A queueing discipline that knows of it holds the skb until then.
+ * Context: any.
+ */
+void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns)
+{
+	skb_set_delivery_time(skb, ns_to_ktime(ns), true);
 }
 
 /**
@@ -186,10 +261,11 @@ int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 	bool v4 = ipv6_addr_v4mapped(&route->dst);
 	unsigned int segs = skb_shinfo(skb)->gso_segs ?: 1;
 	bool udp = ina_xmit_is_udp(node);
+	u8 tos = ina_xmit_tos(skb);
 	struct dst_entry *dst;
 	int err;
 
-	dst = v4 ? ina_xmit_route4(node, route) : ina_xmit_route6(node, route);
+	dst = ina_xmit_dst(node, route);
 	if (IS_ERR(dst)) {
 		ina_stats_add(node->job->stats, INA_STAT_TX_ROUTE, segs);
 		kfree_skb(skb);
@@ -201,8 +277,8 @@ int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 		ina_xmit_push_udp(node, route, skb);
 	else
 		ina_wire_seal((struct ina_hdr *)skb->data, skb->len);
-	err = v4 ? ina_xmit_v4(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO) :
-		   ina_xmit_v6(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO);
+	err = v4 ? ina_xmit_v4(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO, tos) :
+		   ina_xmit_v6(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO, tos);
 	if (net_xmit_eval(err)) {
 		ina_stats_add(node->job->stats, INA_STAT_TX_DROP, segs);
 		return -ENOBUFS;
