@@ -136,7 +136,7 @@ static void ina_batch_claim(struct ina_batch *b, u32 id, struct ina_hdr *hdr,
 	tx->hdrs[b->segs] = hdr;
 	b->size = max(b->size, len);
 	b->segs++;
-	b->whole = b->linear || len < b->size || b->segs == tx->segs;
+	b->whole = b->linear || len < b->size || b->segs == b->most;
 }
 
 /* The round of a slot, for all its packets of a batch. Return: false if it is moot. */

@@ -26,6 +26,7 @@ struct sk_buff;
  * @linear: it takes one packet, and no pages
  * @size: bytes of each packet, but the last may be shorter
  * @segs: packets
+ * @most: that it may have
  * @epoch: of all of them
  * @tag: round of the last
  * @wide: it was of wide elements
@@ -44,6 +45,7 @@ struct ina_batch {
 	bool linear;
 	unsigned int size;
 	unsigned int segs;
+	unsigned int most;
 	u32 epoch;
 	struct ina_tag tag;
 	bool wide;

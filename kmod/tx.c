@@ -68,6 +68,7 @@ int ina_tx_init(struct ina_node *node)
 	if (err)
 		return ina_net_errno(err);
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
+	ina_xmit_clock_init(tx->sock->sk);
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_xmit_packet(node, true));
 	tx->share = INA_BATCH_SHARE;
@@ -203,6 +204,7 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 	int id, picks, err = 0, lost = 0;
 
 	node->tx.turn = bit + 1;
+	b.most = ina_xmit_segs(node, b.peer);
 	/* Moot ones count as well. */
 	for (picks = 0; picks < INA_TX_SEGS && !b.whole; picks++) {
 		id = b.segs < credit ? ina_hop_pick(hop) : -1;

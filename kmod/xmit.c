@@ -4,7 +4,9 @@
  * what is sent at once and alone: control packets and answers to strangers.
  */
 #include <linux/ip.h>
+#include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <linux/timekeeping.h>
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
@@ -15,10 +17,13 @@
 #include <net/udp.h>
 
 #include "net.h"
+#include "pacing.h"
 #include "stats.h"
 #include "xmit.h"
 
 #define INA_XMIT_WEIGHT	2048	/* a packet takes of the send buffer, and an skb as well */
+/* etf takes what is to leave so much later: more than the time it wakes up before. */
+#define INA_XMIT_AHEAD	NSEC_PER_MSEC
 
 /**
  * ina_xmit_size() - bytes of a full fragment as an IP packet
@@ -89,6 +94,80 @@ static struct dst_entry *ina_xmit_route6(struct ina_node *node,
 	}
 	dst_cache_set_ip6(&peer->dst, dst, &fl6.saddr);
 	return dst;
+}
+
+static struct dst_entry *ina_xmit_route(struct ina_node *node,
+					struct ina_peer *peer)
+{
+	return ipv6_addr_v4mapped(&peer->addr) ? ina_xmit_route4(node, peer) :
+						 ina_xmit_route6(node, peer);
+}
+
+/**
+ * ina_xmit_segs() - packets that the device towards a peer takes in a super-packet
+ * @node: the node
+ * @peer: to whom
+ *
+ * Context: bottom halves disabled, no lock held.
+ * Return: at least 1.
+ */
+unsigned int ina_xmit_segs(struct ina_node *node, struct ina_peer *peer)
+{
+	struct dst_entry *dst = ina_xmit_route(node, peer);
+	const struct net_device *dev;
+	unsigned int segs, room, head;
+
+	if (IS_ERR(dst))
+		return node->tx.segs;
+	dev = dst->dev;
+	segs = min_t(unsigned int, node->tx.segs, READ_ONCE(dev->gso_max_segs));
+	room = ina_gso_max_size(dev, ipv6_addr_v4mapped(&peer->addr));
+	head = dev->hard_header_len + sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	dst_release(dst);
+	/* What is as large as the limit is too large. */
+	room = room > head ? room - head - 1 : 0;
+	return max(min(segs, room / ina_xmit_packet(node, true)), 1U);
+}
+
+/**
+ * ina_xmit_clock_init() - the socket of a node suits etf
+ * @sk: it
+ *
+ * etf takes packets of sockets that say that these have departure times, and of its own
+ * clock. Nobody else looks at that.
+ */
+void ina_xmit_clock_init(struct sock *sk)
+{
+	sock_set_flag(sk, SOCK_TXTIME);
+	sk->sk_clockid = CLOCK_TAI;
+}
+
+/**
+ * ina_xmit_depart() - a packet is not to leave before a certain time
+ * @node: who sends it
+ * @skb: it
+ * @ns: the time, CLOCK_MONOTONIC
+ *
+ * Context: any.
+ */
+void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns)
+{
+	skb_set_delivery_type_by_clockid(skb, ns_to_ktime(ns), CLOCK_MONOTONIC);
+}
+
+/*
+ * Whatever leaves by etf needs a departure time of its clock that is not over when it
+ * gets there. Bottom halves are disabled.
+ */
+static void ina_xmit_clock(struct sk_buff *skb)
+{
+	ktime_t at;
+
+	if (ina_pacing_of(skb_dst(skb)->dev) != INA_PACING_ETF)
+		return;
+	at = max(skb->tstamp, ktime_add_ns(ktime_get(), INA_XMIT_AHEAD));
+	skb_set_delivery_type_by_clockid(skb, ktime_mono_to_any(at, TK_OFFS_TAI),
+					 CLOCK_TAI);
 }
 
 /* Put the UDP header in front. */
@@ -169,13 +248,14 @@ int ina_xmit_send(struct ina_node *node, struct ina_peer *peer,
 	struct dst_entry *dst;
 	int err;
 
-	dst = v4 ? ina_xmit_route4(node, peer) : ina_xmit_route6(node, peer);
+	dst = ina_xmit_route(node, peer);
 	if (IS_ERR(dst)) {
 		ina_stats_add(node->job->stats, INA_STAT_TX_ROUTE, segs);
 		kfree_skb(skb);
 		return -EHOSTUNREACH;
 	}
 	skb_dst_set(skb, dst);
+	ina_xmit_clock(skb);
 	if (udp)
 		ina_xmit_push_udp(node, peer, skb);
 	else
