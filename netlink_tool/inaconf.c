@@ -26,6 +26,7 @@ static const char inaconf_usage[] =
 	"OBJECT     job      what is summed\n"
 	"           tree     the place of this machine in the tree of a job\n"
 	"           dev      devices whose packets are taken at ingress\n"
+	"           qdisc    the queueing discipline that lets packets leave at their time\n"
 	"           stats    counters\n"
 	"           monitor  events as they happen\n"
 	"           topo     the machines, switches and links of a cluster\n"
@@ -49,6 +50,7 @@ static const struct command objects[] = {
 	{ "job", job_run },
 	{ "tree", tree_run },
 	{ "dev", dev_run },
+	{ "qdisc", qdisc_run },
 	{ "stats", stats_run },
 	{ "monitor", monitor_run },
 	{ "topo", topo_run },

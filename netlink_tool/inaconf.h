@@ -288,6 +288,7 @@ int object_run(const struct object *object, struct inaconf *ctx, int argc, char 
 int job_run(struct inaconf *ctx, int argc, char **argv);
 int tree_run(struct inaconf *ctx, int argc, char **argv);
 int dev_run(struct inaconf *ctx, int argc, char **argv);
+int qdisc_run(struct inaconf *ctx, int argc, char **argv);
 int stats_run(struct inaconf *ctx, int argc, char **argv);
 int monitor_run(struct inaconf *ctx, int argc, char **argv);
 int topo_run(struct inaconf *ctx, int argc, char **argv);
