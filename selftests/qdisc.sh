@@ -129,7 +129,7 @@ gaps()
 	median=$(sed -n 's/^gap //p' "$_dir/gaps" | sort -n | awk '{ v[NR] = $1 } END { print int(v[int((NR + 1) / 2)]) }')
 	read -r _ came whole < <(grep '^all' "$_dir/gaps")
 	whole=${whole%.*}
-	echo "$came super-packets, median gap $median us, $whole us in all"
+	echo "$came super-packets, median gap $median us, $whole us in all" | tee -a "$_dir/figures"
 	gap_median=$median
 }
 
@@ -157,7 +157,8 @@ burst()
 	((came == count && gap_median < gap / 4))
 }
 
-# static: neighbours that need not be asked for: etf drops who asks.
+# static: neighbours that need not be asked for: what waits for their answer would not
+# wait in the queue, and etf drops who asks.
 static()
 {
 	local n to
@@ -198,12 +199,14 @@ host_add w1 10.0.0.12/24
 for n in "${nodes[@]}"; do
 	on "$n" inaconf dev add eth0
 done
+static
 ip link add mq0 netns "$(ns w0)" numtxqueues 4 numrxqueues 4 type veth \
-	peer name mq0 netns "$(ns w1)" numtxqueues 4 numrxqueues 4
+	peer name mq0 netns "$(ns w1)" address 02:00:0a:00:01:02 numtxqueues 4 numrxqueues 4
 on w0 ip addr add 10.0.1.1/24 dev mq0
 on w1 ip addr add 10.0.1.2/24 dev mq0
 on w0 ip link set mq0 up
 on w1 ip link set mq0 up
+on w0 ip neigh add 10.0.1.2 nud permanent dev mq0 lladdr 02:00:0a:00:01:02
 
 ok "the sender alone holds packets back" pacing 0
 ok "tc installs it" queue w0 add dev eth0 root ina
@@ -286,8 +289,7 @@ ok "gaps with fq" spread monotonic
 tree
 ok "sums with fq" sums
 queue w0 del dev eth0 root
-static
-ok "etf is installed" queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 5000000
+ok "etf is installed" queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 50000000
 ok "the module knows etf" pacing 2
 ok "gaps with etf" spread tai
 queue w0 replace dev eth0 root etf clockid CLOCK_TAI delta 900000
@@ -322,5 +324,6 @@ ok "a namespace is deleted under traffic" ns_del w1
 ok "nor has the other one" halt KILL "${started[1]}"
 ns_del w0
 ns_del root
+sed 's/^/# on the wire: /' "$_dir/figures"
 ok "the module goes" wait_for 20 unload
 done_testing
