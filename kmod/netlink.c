@@ -16,6 +16,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "node.h"
+#include "pacing.h"
 #include "stats.h"
 #include "tx.h"
 #include "wire.h"
@@ -322,6 +323,7 @@ static int ina_nl_dev_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, INA_A_DEV_IFINDEX, entry->dev->ifindex) ||
 	    nla_put_string(skb, INA_A_DEV_NAME, entry->dev->name) ||
+	    nla_put_u32(skb, INA_A_DEV_PACING, ina_pacing_of(entry->dev)) ||
 	    ina_nl_dev_rates_fill(skb, entry)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;

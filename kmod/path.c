@@ -56,6 +56,7 @@ int ina_path_init(struct ina_peer *peer, const struct in6_addr *addr, u32 slots,
 	if (!route)
 		return -ENOMEM;
 	route->dst = *addr;
+	route->look_at = jiffies;
 	RCU_INIT_POINTER(peer->path[0].route, route);
 	peer->npaths = 1;
 	return 0;
@@ -664,6 +665,7 @@ int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 	route->dst = want->dst;
 	route->ifindex = want->ifindex;
 	route->sport = want->sport;
+	route->look_at = jiffies;
 	path->state = INA_PATH_STATE_SILENT;
 	path->weight = weight;
 	path->sent = 0;

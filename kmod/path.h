@@ -30,6 +30,8 @@ struct netlink_ext_ack;
  * @ifindex: device, 0 for that of the route
  * @sport: source port, 0 for that of the job
  * @used: device that was used last
+ * @etf: its device takes what has a departure time of the clock of etf only
+ * @look_at: jiffies at which that is looked at again
  * @cache: the route; used with bottom halves disabled
  */
 struct ina_route {
@@ -38,6 +40,8 @@ struct ina_route {
 	u32 ifindex;
 	__be16 sport;
 	u32 used;
+	bool etf;
+	unsigned long look_at;
 	struct dst_cache cache;
 };
 

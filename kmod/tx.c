@@ -92,6 +92,7 @@ int ina_tx_init(struct ina_node *node)
 	if (err)
 		return ina_net_errno(err);
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
+	ina_xmit_clock_init(tx->sock->sk);
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_xmit_packet(node, true));
 	tx->share = INA_BATCH_SHARE;
@@ -260,13 +261,14 @@ static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_peer *peer)
 }
 
 /*
- * Packets of a super-packet: no more than leave within INA_PACE_AHEAD, and where there is
+ * Packets of a super-packet: no more than the device takes, than leave within INA_PACE_AHEAD, and where there is
  * a choice of paths, than a chunk.
  */
-static u16 ina_tx_most(const struct ina_node *node, const struct ina_peer *peer,
-		       const struct ina_path *path)
+static u16 ina_tx_most(struct ina_node *node, const struct ina_peer *peer,
+		       const struct ina_path *path, struct ina_route *route)
 {
-	unsigned int size = ina_xmit_size(node, true), most = node->tx.segs;
+	unsigned int size = ina_xmit_size(node, true);
+	unsigned int most = ina_xmit_segs(node, route);
 
 	if (READ_ONCE(peer->npaths) > 1)
 		most = clamp_t(u32, READ_ONCE(node->chunk) / size, 1, most);
@@ -301,8 +303,10 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 		return 0;
 	}
 	b.route = rcu_dereference(b.path->route);
-	b.most = ina_tx_most(node, peer, b.path);
-	credit = b.route ? ina_hop_credit(&b.path->hop) : 0;
+	if (!b.route)
+		return 0;
+	b.most = ina_tx_most(node, peer, b.path, b.route);
+	credit = ina_hop_credit(&b.path->hop);
 	/* Moot ones count as well. */
 	for (picks = 0; picks < INA_TX_SEGS && b.segs < b.most && !b.whole; picks++) {
 		id = b.segs < credit ? ina_queue_pick(&peer->queue) : -1;

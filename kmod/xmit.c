@@ -5,7 +5,9 @@
  */
 #include <linux/if_ether.h>
 #include <linux/ip.h>
+#include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <linux/timekeeping.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
@@ -17,10 +19,13 @@
 #include <net/udp.h>
 
 #include "net.h"
+#include "pacing.h"
 #include "stats.h"
 #include "xmit.h"
 
 #define INA_XMIT_WEIGHT	2048	/* a packet takes of the send buffer, and an skb as well */
+/* etf takes what is to leave so much later: more than the time it wakes up before. */
+#define INA_XMIT_AHEAD	NSEC_PER_MSEC
 
 /* Bytes of the IP and UDP headers. */
 static unsigned int ina_xmit_outer(const struct ina_node *node)
@@ -125,6 +130,86 @@ static struct dst_entry *ina_xmit_route6(struct ina_node *node,
 	return dst;
 }
 
+/* Where a route leads. Bottom halves are disabled. */
+static struct dst_entry *ina_xmit_dst(struct ina_node *node,
+				      struct ina_route *route)
+{
+	return ipv6_addr_v4mapped(&route->dst) ? ina_xmit_route4(node, route) :
+						 ina_xmit_route6(node, route);
+}
+
+/**
+ * ina_xmit_segs() - packets that the device of a route takes in a super-packet
+ * @node: the node
+ * @route: the route
+ *
+ * Context: bottom halves disabled, under RCU, no lock held.
+ * Return: at least 1.
+ */
+unsigned int ina_xmit_segs(struct ina_node *node, struct ina_route *route)
+{
+	struct dst_entry *dst = ina_xmit_dst(node, route);
+	const struct net_device *dev;
+	unsigned int segs, room, head;
+
+	if (IS_ERR(dst))
+		return node->tx.segs;
+	dev = dst->dev;
+	segs = min_t(unsigned int, node->tx.segs, READ_ONCE(dev->gso_max_segs));
+	room = ina_gso_max_size(dev, ipv6_addr_v4mapped(&route->dst));
+	head = dev->hard_header_len + sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	dst_release(dst);
+	/* What is as large as the limit is too large. */
+	room = room > head ? room - head - 1 : 0;
+	return max(min(segs, room / ina_xmit_packet(node, true)), 1U);
+}
+
+/**
+ * ina_xmit_clock_init() - the socket of a node suits etf
+ * @sk: it
+ *
+ * etf takes packets of sockets that say that these have departure times, and of its own
+ * clock. Nobody else looks at that.
+ */
+void ina_xmit_clock_init(struct sock *sk)
+{
+	sock_set_flag(sk, SOCK_TXTIME);
+	sk->sk_clockid = CLOCK_TAI;
+}
+
+/**
+ * ina_xmit_depart() - a packet is not to leave before a certain time
+ * @node: who sends it
+ * @skb: it
+ * @ns: the time, CLOCK_MONOTONIC
+ *
+ * Context: any.
+ */
+void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns)
+{
+	skb_set_delivery_type_by_clockid(skb, ns_to_ktime(ns), CLOCK_MONOTONIC);
+}
+
+/*
+ * Whatever leaves by etf needs a departure time of its clock that is not over when it
+ * gets there. Nobody tells of other queueing disciplines: look now and then. Bottom halves
+ * are disabled.
+ */
+static void ina_xmit_clock(struct ina_route *route, struct sk_buff *skb)
+{
+	ktime_t at;
+
+	if (time_after_eq(jiffies, route->look_at)) {
+		route->look_at = jiffies + HZ / 10;
+		route->etf = ina_pacing_of(skb_dst(skb)->dev) == INA_PACING_ETF;
+	}
+	if (!route->etf)
+		return;
+	at = max(skb->tstamp, ktime_add_ns(ktime_get(), INA_XMIT_AHEAD));
+	skb_set_delivery_type_by_clockid(skb, ktime_mono_to_any(at, TK_OFFS_TAI),
+					 CLOCK_TAI);
+}
+
 /* Put the UDP header in front. */
 static void ina_xmit_push_udp(struct ina_node *node,
 			      const struct ina_route *route,
@@ -197,14 +282,6 @@ static u8 ina_xmit_tos(const struct sk_buff *skb)
 	       INET_ECN_ECT_0 : INET_ECN_NOT_ECT;
 }
 
-/* Where a route leads. Bottom halves are disabled. */
-static struct dst_entry *ina_xmit_dst(struct ina_node *node,
-				      struct ina_route *route)
-{
-	return ipv6_addr_v4mapped(&route->dst) ? ina_xmit_route4(node, route) :
-						 ina_xmit_route6(node, route);
-}
-
 /**
  * ina_xmit_ifindex() - the device through which a peer is reached
  * @node: the node
@@ -230,20 +307,6 @@ u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer)
 	}
 	rcu_read_unlock();
 	return ifindex;
-}
-
-/**
- * ina_xmit_depart() - when an skb is to leave
- * @node: the node
- * @skb: it
- * @ns: nanoseconds of CLOCK_MONOTONIC
- *
- * A queueing discipline that knows of it holds the skb until then.
- * Context: any.
- */
-void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns)
-{
-	skb_set_delivery_time(skb, ns_to_ktime(ns), true);
 }
 
 /**
@@ -273,6 +336,7 @@ int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 	}
 	skb_dst_set(skb, dst);
 	WRITE_ONCE(route->used, dst->dev->ifindex);
+	ina_xmit_clock(route, skb);
 	if (udp)
 		ina_xmit_push_udp(node, route, skb);
 	else
@@ -391,7 +455,7 @@ int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
 void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
 		       const struct ina_join_hdr *join)
 {
-	struct ina_route route = { .dst = *to };
+	struct ina_route route = { .dst = *to, .look_at = jiffies };
 	struct ina_pkt pkt = {
 		.type = INA_TYPE_WELCOME,
 		.job = node->job->config.id,
