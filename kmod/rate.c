@@ -12,7 +12,8 @@
 
 #define INA_RATE_PASSES	16	/* then the level is low enough, though it could be higher */
 #define INA_RATE_CUT	750	/* of 1000: never less than a quarter is left at once */
-#define INA_RATE_GAP	64	/* periods without news that count */
+#define INA_RATE_CUTS	8	/* that help nothing: the loss is not ours */
+#define INA_RATE_GAP	2	/* periods without news that count */
 
 /**
  * ina_rate_begin() - share a capacity
@@ -132,25 +133,45 @@ void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
 	loss->lost += min(packets, lost + marked / 2);
 }
 
+/* Slower did not help, time and again: that much is lost for another reason. */
+static void ina_rate_uncut(struct ina_loss *loss, u32 permille)
+{
+	loss->limit = loss->before;
+	loss->usual = permille;
+	loss->cuts = 0;
+	loss->cut = false;
+}
+
 /* More is lost than may be: send only what has arrived. */
-static void ina_rate_cut(struct ina_loss *loss, u64 rate, u64 permille,
+static void ina_rate_cut(struct ina_loss *loss, u64 rate, u32 permille,
 			 u32 next)
 {
+	if (!loss->cuts++) {
+		loss->first = permille;
+		loss->before = loss->limit;
+	}
+	if (loss->cuts > INA_RATE_CUTS && 2 * permille > loss->first) {
+		ina_rate_uncut(loss, permille);
+		return;
+	}
 	rate = min(ina_rate_now(loss) ?: INA_RATE_MAX, rate);
-	permille = min_t(u64, permille, INA_RATE_CUT);
+	permille = min_t(u32, permille - loss->usual, INA_RATE_CUT);
 	loss->limit = max(div_u64(rate * (1000 - permille), 1000),
 			  INA_RATE_MIN);
+	loss->step = loss->limit / INA_RATE_STEPS;
+	loss->steps = 0;
 	loss->cut = true;
 	loss->after = next;
 }
 
-/* Little is lost: a step up, until all that is granted is used. */
+/* Little is lost: a step up, in time a larger one, until all that is granted is used. */
 static void ina_rate_recover(struct ina_loss *loss, u64 periods)
 {
-	u64 whole = loss->most ?: 8 * loss->limit;
-
-	loss->limit += div_u64(whole * min_t(u64, periods, INA_RATE_GAP),
-			       INA_RATE_STEPS);
+	if (loss->cuts)
+		loss->cuts--;
+	loss->limit += loss->step * min_t(u64, periods, INA_RATE_GAP);
+	if (!(++loss->steps % (INA_RATE_STEPS / 2)))
+		loss->step *= 2;
 	if (loss->limit >= (loss->most ?: INA_RATE_MAX))
 		loss->limit = 0;
 }
@@ -167,7 +188,8 @@ static void ina_rate_recover(struct ina_loss *loss, u64 periods)
 bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u32 next, u64 now)
 {
 	u64 time = now - loss->since, before = ina_rate_now(loss);
-	u64 permille, rate;
+	u32 permille;
+	u64 rate;
 
 	if (!loss->since) {
 		loss->since = now;
@@ -179,7 +201,10 @@ bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u32 next, u64 now)
 	permille = div_u64(loss->lost * 1000ULL, loss->packets);
 	/* It may have sent less than it was allowed to. */
 	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC, time);
-	if (permille > INA_RATE_LOSS_LIMIT)
+	/* It may be less than it was, but by chance. */
+	if (permille < loss->usual)
+		loss->usual -= (loss->usual - permille + 3) / 4;
+	if (permille > INA_RATE_LOSS_LIMIT + loss->usual * 3 / 2)
 		ina_rate_cut(loss, max(rate, INA_RATE_MIN), permille, next);
 	else if (loss->limit)
 		ina_rate_recover(loss, div64_u64(time, INA_RATE_PERIOD_NS));
