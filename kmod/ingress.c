@@ -224,7 +224,7 @@ int ina_ingress_set(struct ina_net *inet, u32 ifindex, u64 rate,
 	}
 	if (!entry) {
 		NL_SET_ERR_MSG(extack,
-			       "The device is not added: use 'inaconf dev add'");
+			       "The device is not added: see 'inaconf dev show'");
 		return -ENOENT;
 	}
 	if ((entry->speed && rate > entry->speed) || rate > INA_RATE_MAX) {
