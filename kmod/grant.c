@@ -662,7 +662,7 @@ void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
 	spin_lock_bh(&node->lock);
 	path->loss.most = READ_ONCE(peer->pace.rate);
 	ina_rate_heard(&path->loss, pkt->seq, pkt->count, lost, pkt->length);
-	if (ina_rate_judge(&path->loss, node->loss_limit,
+	if (ina_rate_judge(&path->loss, node->loss_limit / 1000,
 			   READ_ONCE(path->pace.bytes),
 			   READ_ONCE(path->hop.next), ktime_get_ns())) {
 		WRITE_ONCE(path->pace.rate, path->loss.limit);

@@ -325,8 +325,8 @@ static int ina_nl_path_set_all(struct ina_net *inet, struct genl_info *info)
 				    "The timeout of a path is from 20 to 10000 milliseconds",
 				    &timeout);
 	if (!err)
-		err = ina_nl_within(info, INA_A_PATH_LOSS_LIMIT, 1, 500000,
-				    "The limit of loss is above 0, and at most 50 per cent",
+		err = ina_nl_within(info, INA_A_PATH_LOSS_LIMIT, 1000, 500000,
+				    "The limit of loss is from 0.1 to 50 per cent",
 				    &limit);
 	if (err)
 		return err;

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #define INA_PACE_AHEAD	1000000ULL	/* nanoseconds a packet may be handed down too early */
+#define INA_PACE_LATE	4000000ULL	/* of being late, by a clock that was, are made up for */
 
 /**
  * struct ina_pace - departures to a neighbour

@@ -112,11 +112,8 @@ int ina_tx_init(struct ina_node *node)
  */
 void ina_tx_quiet(struct ina_node *node)
 {
-	/* Each may start the other, but only from a sender that was under way. */
 	hrtimer_cancel(&node->tx.wake);
 	tasklet_kill(&node->tx.again);
-	hrtimer_cancel(&node->tx.wake);
-	ina_tx_unhold(node);
 }
 
 /**
