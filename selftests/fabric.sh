@@ -272,3 +272,27 @@ sent_since()
 	done
 	echo "${now[@]}"
 }
+
+# paths_add FROM TO JOB SPINE...: paths by these spines, from a host that is a parent or a child of the
+# other; the one it has takes any
+paths_add()
+{
+	local from=$1 to=$2 job=$3 spine sport
+	shift 3
+	for spine; do
+		sport=$(port_for "$from" "$to" 4253 "$spine") &&
+			on "$from" inaconf path add job "$job" peer "${addr[$to]}" sport "$sport" || return
+	done
+}
+
+# first_spine FROM TO: of the path that was not added
+first_spine()
+{
+	spines_of "$1" "$2" 4253 4253
+}
+
+# other_spines FROM TO: all but that one, in order
+other_spines()
+{
+	printf '%s\n' "${spines[@]}" | grep -vx "$(first_spine "$1" "$2")"
+}

@@ -88,25 +88,25 @@ static void udp(int fd, double mbit, double seconds)
 		due = (mbit / 8e3 * (t - start) - sent) / (PACKET + HEADERS);
 		if (due > 40)
 			due = 40;
-		if (due > 0) {
-			if (send(fd, data, due * PACKET, 0) < 0 && errno != ECONNREFUSED && errno != ENOBUFS)
-				err(1, "send");
+		if (due > 0 && send(fd, data, due * PACKET, 0) < 0 &&
+		    errno != ECONNREFUSED && errno != ENOBUFS)
+			err(1, "send");
+		if (due > 0)
 			sent += due * (PACKET + HEADERS);
-		}
 		usleep(TICK_NS / 1000);
 	}
 }
 
 static void tcp(struct pollfd *p, int streams, double seconds)
 {
+	int i, flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 	uint64_t end = now() + seconds * 1e9;
-	int i;
 
 	while (now() < end) {
 		if (poll(p, streams, 100) < 0)
 			err(1, "poll");
 		for (i = 0; i < streams; i++)
-			if (p[i].revents && send(p[i].fd, data, sizeof(data), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+			if (p[i].revents && send(p[i].fd, data, sizeof(data), flags) < 0 &&
 			    errno != EAGAIN)
 				return; /* the sink has enough */
 	}
@@ -160,8 +160,9 @@ int main(int argc, char **argv)
 		if (streams < 1 || streams > STREAMS_MAX)
 			errx(2, "1 to %d streams", STREAMS_MAX);
 		for (i = 0; i < streams; i++)
-			p[i] = (struct pollfd) { .fd = connected(SOCK_STREAM, argv[2], argv[3], "0"),
-						 .events = POLLOUT };
+			p[i] = (struct pollfd) {
+				.fd = connected(SOCK_STREAM, argv[2], argv[3], "0"), .events = POLLOUT
+			};
 		tcp(p, streams, atof(argv[5]));
 	} else if (argc == 4 && !strcmp(argv[1], "sink")) {
 		sink(argv[2], atof(argv[3]));

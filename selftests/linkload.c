@@ -84,11 +84,11 @@ static void device_add(char *word)
 /* Eight fields of what was received are before what was sent. */
 static void device_take(struct device *d, const char *text)
 {
-	const char *at = text;
+	const char *skip = "%*u %*u %*u %*u %*u %*u %*u %*u %lu", *at = text;
 
 	while ((at = strstr(at, d->name)) && at[-1] != ' ' && at[-1] != '\n')
 		at++;
-	if (!at || sscanf(at + strlen(d->name), "%*u %*u %*u %*u %*u %*u %*u %*u %lu", &d->sent) != 1)
+	if (!at || sscanf(at + strlen(d->name), skip, &d->sent) != 1)
 		errx(1, "no device %s", d->name);
 }
 
@@ -126,10 +126,10 @@ int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 	struct timespec next;
-	long ms;
+	long ms = argc > 2 ? atol(argv[1]) : 0;
 	int i;
 
-	if (argc < 3 || (ms = atol(argv[1])) < 1)
+	if (ms < 1)
 		errx(2, "usage: linkload MS NETNS/DEVICE...");
 	for (i = 2; i < argc; i++)
 		device_add(argv[i]);
