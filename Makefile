@@ -71,6 +71,7 @@ chaos:
 test-host:
 	+@$(VM)/deps.sh
 	+@$(MAKE) -C selftests/plan O=$(B)/selftests/plan check
+	+@$(MAKE) -C netlink_tool O=$(B)/netlink_tool check
 
 .PHONY: test-cross
 test-cross:
@@ -140,7 +141,7 @@ help:
 	@echo "                   KERNELS=\"6.1 6.12 7.2\" builds and tests on each of these"
 	@echo "make chaos         ten minutes of failures at random, on the fast and the debug kernel"
 	@echo "                   SECONDS=600 for how long on each, SEED=n to repeat a run"
-	@echo "make test-host     the planner's tests alone, which need no VM"
+	@echo "make test-host     the tests of the planner and of the tool alone that need no VM"
 	@echo "make test-cross    KUnit on the other architecture"
 	@echo "make bench         ina beside XDP, TCP, UDP, Open MPI and Gloo; writes Documentation/results/"
 	@echo "                   QUICK=1 for six to nine minutes of it"

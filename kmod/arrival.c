@@ -79,7 +79,7 @@ void ina_arrival_settle(struct ina_node *node, u64 round, u64 absent)
 		first = max(first, start);
 		last = max(last, earliest);
 		arrivals = &node->children[i].arrivals;
-		ever = READ_ONCE(node->children[i].peer.hop.lost);
+		ever = ina_path_lost(&node->children[i].peer);
 		arrivals->round = round + 1;
 		arrivals->first = first - start;
 		arrivals->last = last - start;

@@ -136,7 +136,7 @@ static void ina_batch_claim(struct ina_batch *b, u32 id, struct ina_hdr *hdr,
 	tx->hdrs[b->segs] = hdr;
 	b->size = max(b->size, len);
 	b->segs++;
-	b->whole = b->linear || len < b->size || b->segs == tx->segs;
+	b->whole = b->linear || len < b->size || b->segs >= b->most;
 }
 
 /* The round of a slot, for all its packets of a batch. Return: false if it is moot. */
@@ -159,6 +159,7 @@ static bool ina_batch_look_round(struct ina_batch *b, u32 id,
 	b->frags = ina_wire_frags(b->pkt.length, config->fragment);
 	b->sums = ina_node_elements(node, id / node->frags, 0, 0);
 	b->pkt.type = b->way == INA_SLOT_UP ? INA_TYPE_DATA : INA_TYPE_RESULT;
+	b->pkt.path = b->path - b->peer->path;
 	b->pkt.job = config->id;
 	b->pkt.epoch = epoch_era >> 32;
 	b->pkt.round = part->tag.round;
@@ -225,7 +226,7 @@ int ina_batch_append(struct ina_batch *b, u32 id)
 	data = b->segs && (len > b->size || b->pkt.epoch != b->epoch) ? NULL :
 	       ina_batch_space(b, there ? sizeof(struct ina_hdr) : len, there);
 	if (!data) {
-		ina_hop_unpick(&b->peer->hop, id);
+		ina_queue_unpick(&b->peer->queue, id);
 		b->whole = true;
 		return b->segs ? 0 : -ENOMEM;
 	}
@@ -252,9 +253,9 @@ static bool ina_batch_stamp(const struct ina_batch *b)
 	unsigned int i;
 	u32 seq;
 
-	if (!ina_hop_stamp(&b->peer->hop, b->epoch, tx->slots, b->segs, &seq)) {
+	if (!ina_hop_stamp(&b->path->hop, b->epoch, tx->slots, b->segs, &seq)) {
 		for (i = b->segs; i; i--)
-			ina_hop_unpick(&b->peer->hop, tx->slots[i - 1]);
+			ina_queue_unpick(&b->peer->queue, tx->slots[i - 1]);
 		ina_tx_ready(b->node, b->way == INA_SLOT_UP ? INA_INDEX_NONE :
 							      b->index);
 		return false;
@@ -286,7 +287,8 @@ int ina_batch_send(struct ina_batch *b)
 		info->gso_segs = b->segs;
 	}
 	ina_xmit_own(node, b->skb, b->segs);
-	err = ina_xmit_send(node, b->peer, b->skb);
+	ina_path_charge(b->path, b->skb->len);
+	err = ina_xmit_send(node, b->route, b->skb);
 	if (!err)
 		ina_stats_add(node->job->stats, b->way == INA_SLOT_UP ?
 			      INA_STAT_TX_DATA : INA_STAT_TX_RESULT, b->segs);

@@ -20,7 +20,10 @@ struct sk_buff;
  * struct ina_batch - a super-packet that is being filled
  * @node: who sends it
  * @peer: to whom
+ * @path: by which path
+ * @route: and where that goes
  * @index: in its packets
+ * @most: packets it takes
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  * @skb: it, NULL before the first packet
  * @linear: it takes one packet, and no pages
@@ -38,7 +41,10 @@ struct sk_buff;
 struct ina_batch {
 	struct ina_node *node;
 	struct ina_peer *peer;
+	struct ina_path *path;
+	struct ina_route *route;
 	u16 index;
+	u16 most;
 	u8 way;
 	struct sk_buff *skb;
 	bool linear;

@@ -154,9 +154,9 @@ static void ina_control_fill_fail(const struct ina_node *node,
 	       sizeof(c->body.fail.culprit));
 }
 
-/* What a hop has to answer or to ask. Its lock is taken inside the node's. */
-static bool ina_control_next_hop(struct ina_hop *hop, u16 index,
-				 struct ina_control *c)
+/* What a path has to answer or to ask. Its lock is taken inside the node's. */
+static bool ina_control_next_path(struct ina_hop *hop, u16 index,
+				  struct ina_control *c)
 {
 	struct ina_hop_answer answer;
 	u32 end;
@@ -177,6 +177,20 @@ static bool ina_control_next_hop(struct ina_hop *hop, u16 index,
 	c->pkt.type = INA_TYPE_DONE;
 	c->body.done.end = cpu_to_be32(end);
 	return true;
+}
+
+/* What the paths to or from a neighbour have. */
+static bool ina_control_next_hop(struct ina_peer *peer, u16 index,
+				 struct ina_control *c)
+{
+	u8 i;
+
+	for (i = 0; i < ina_path_end(peer); i++) {
+		c->pkt.path = i;
+		if (ina_control_next_path(&peer->path[i].hop, index, c))
+			return true;
+	}
+	return false;
 }
 
 /* A failure to tell the parent, if there is one. */
@@ -215,7 +229,7 @@ static bool ina_control_next_up(struct ina_node *node, struct ina_control *c)
 		node->send_join = false;
 		ina_control_fill_join(node, c);
 	} else {
-		return ina_control_next_hop(&node->parent.hop, node->index, c);
+		return ina_control_next_hop(&node->parent, node->index, c);
 	}
 	return true;
 }
@@ -246,7 +260,7 @@ static bool ina_control_next_down(struct ina_node *node, u16 index,
 		child->announce = false;
 		ina_control_fill_epoch(node, index, c);
 	} else {
-		return ina_control_next_hop(&child->peer.hop, index, c);
+		return ina_control_next_hop(&child->peer, index, c);
 	}
 	return true;
 }

@@ -219,7 +219,7 @@ void ina_epoch_redistribute(struct ina_node *node, u16 index)
 		if (!ina_round_is_kept(node, &entry->tag) || entry->failed ||
 		    entry->tag.round < child->acked)
 			continue;
-		ina_hop_queue_range(&child->peer.hop, i * node->frags,
+		ina_queue_add_range(&child->peer.queue, i * node->frags,
 				    entry->frags);
 		ina_tx_ready(node, index);
 	}
@@ -242,9 +242,9 @@ static void ina_epoch_reset_hops(struct ina_node *node, u32 epoch)
 {
 	int i;
 
-	ina_hop_reset(&node->parent.hop, epoch);
+	ina_path_reset(&node->parent, epoch);
 	for (i = 0; i < node->nchildren; i++)
-		ina_hop_reset(&node->children[i].peer.hop, epoch);
+		ina_path_reset(&node->children[i].peer, epoch);
 }
 
 /* A child is in a new epoch, if its subtree is there. */

@@ -190,22 +190,22 @@ static void inner__result_stays(struct kunit *test)
 static void root__redistributes(struct kunit *test)
 {
 	struct ina_node *node = epoch_test_root(test);
-	struct ina_hop *hop = &node->children[1].peer.hop;
+	struct ina_hop *hop = &node->children[1].peer.path[0].hop;
 
 	epoch_test_sum(test, node, 0, EPOCH_TEST_FRAGS);
 	epoch_test_sum(test, node, 1, EPOCH_TEST_FRAGS);
-	while (ina_hop_pick(hop) >= 0)
+	while (ina_queue_pick(hop->queue) >= 0)
 		;
 	epoch_test_restart(node, 1000);
-	KUNIT_EXPECT_TRUE(test, ina_hop_is_empty(hop));
+	KUNIT_EXPECT_TRUE(test, ina_queue_is_empty(hop->queue));
 	/* It has the first one. */
 	ina_test_ack(node, 1, node->epoch, 1);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), (int)node->frags);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), (int)node->frags + 1);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), -1);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), (int)node->frags);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), (int)node->frags + 1);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), -1);
 	/* Once. */
 	ina_test_ack(node, 1, node->epoch, 1);
-	KUNIT_EXPECT_TRUE(test, ina_hop_is_empty(hop));
+	KUNIT_EXPECT_TRUE(test, ina_queue_is_empty(hop->queue));
 }
 
 /* Half the results of a round came before it was known to be final. */

@@ -34,52 +34,44 @@ static u32 ina_hop_place(const struct ina_hop *hop, u32 seq)
 }
 
 /**
- * ina_hop_size() - memory a hop needs
- * @slots: slots of the node
+ * ina_hop_got_size() - memory a hop needs to receive
  * @group: numbers in a group
  *
  * Return: bytes.
  */
-size_t ina_hop_size(u32 slots, u32 group)
+size_t ina_hop_got_size(u32 group)
 {
-	u32 span = group * INA_HOP_CREDIT;
-
-	return (BITS_TO_LONGS(slots) + BITS_TO_LONGS(span)) * sizeof(long) +
-	       span * sizeof(u32);
+	return BITS_TO_LONGS(group * INA_HOP_CREDIT) * sizeof(long);
 }
 
 /**
- * ina_hop_init() - make a zeroed hop
+ * ina_hop_log_size() - memory a hop needs to send
+ * @group: numbers in a group
+ *
+ * Return: bytes.
+ */
+size_t ina_hop_log_size(u32 group)
+{
+	return group * INA_HOP_CREDIT * sizeof(u32);
+}
+
+/**
+ * ina_hop_init() - make a zeroed hop, which gets its memory later
  * @hop: it
- * @slots: slots of the node
+ * @queue: of the neighbour
  * @group: numbers in a group, a power of two
  */
-void ina_hop_init(struct ina_hop *hop, u32 slots, u32 group)
+void ina_hop_init(struct ina_hop *hop, struct ina_queue *queue, u32 group)
 {
 	spin_lock_init(&hop->lock);
-	hop->slots = slots;
+	hop->queue = queue;
 	hop->group = group;
-	hop->again = INA_HOP_NONE;
-}
-
-/**
- * ina_hop_memory() - give a hop what it needs for its first epoch
- * @hop: it
- * @memory: zeroed, ina_hop_size() bytes
- */
-void ina_hop_memory(struct ina_hop *hop, void *memory)
-{
-	hop->pending = memory;
-	hop->got = hop->pending + BITS_TO_LONGS(hop->slots);
-	hop->log = (void *)(hop->got + BITS_TO_LONGS(ina_hop_span(hop)));
 }
 
 /**
  * ina_hop_reset() - a new epoch: count from 0 in both directions
  * @hop: the hop
  * @epoch: number of the epoch
- *
- * What is pending stays: it is looked at when its turn comes.
  */
 void ina_hop_reset(struct ina_hop *hop, u32 epoch)
 {
@@ -101,64 +93,10 @@ void ina_hop_reset(struct ina_hop *hop, u32 epoch)
 	spin_unlock_bh(&hop->lock);
 }
 
-/**
- * ina_hop_queue_range() - many slots are to be sent
- * @hop: the hop
- * @first: number of the first
- * @count: how many
- */
-void ina_hop_queue_range(struct ina_hop *hop, u32 first, u32 count)
-{
-	u32 slot = first, end = first + count;
-
-	while (slot < end) {
-		/* All bits set are set, whoever else sets some of them. */
-		if (slot % BITS_PER_LONG == 0 && end - slot >= BITS_PER_LONG) {
-			WRITE_ONCE(hop->pending[BIT_WORD(slot)], ~0UL);
-			slot += BITS_PER_LONG;
-		} else {
-			ina_hop_queue(hop, slot++);
-		}
-	}
-}
-
-/**
- * ina_hop_pick() - the next slot to send, taken out of @pending
- * @hop: the hop; one sender at a time
- *
- * Return: its number, or -1 if nothing is pending.
- */
-int ina_hop_pick(struct ina_hop *hop)
-{
-	u32 slot;
-
-	/* Others wait for what was lost, and all behind it for them. */
-	if (READ_ONCE(hop->again) != INA_HOP_NONE)
-		hop->cursor = xchg(&hop->again, INA_HOP_NONE);
-	do {
-		slot = find_next_bit(hop->pending, hop->slots, hop->cursor);
-		if (slot >= hop->slots)
-			slot = find_next_bit(hop->pending, hop->slots, 0);
-		if (slot >= hop->slots)
-			return -1;
-	} while (!test_and_clear_bit(slot, hop->pending));
-	hop->cursor = slot + 1;
-	return slot;
-}
-
-/**
- * ina_hop_unpick() - a slot that was picked is the next again
- * @hop: the hop; one sender at a time
- * @slot: its number
- */
-void ina_hop_unpick(struct ina_hop *hop, u32 slot)
-{
-	ina_hop_queue(hop, slot);
-	hop->cursor = slot;
-}
-
 static u32 ina_hop_room(const struct ina_hop *hop)
 {
+	if (!hop->log)
+		return 0;
 	return ina_hop_first(hop, hop->una) + ina_hop_span(hop) - hop->next;
 }
 
@@ -249,9 +187,7 @@ static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
 		if (!(missing[i / 8] & BIT(i % 8)) || slot == INA_HOP_NONE ||
 		    (s32)(first + i - hop->una) < 0)
 			continue;
-		ina_hop_queue(hop, slot);
-		/* Others are mostly behind the first; those that are not have their turn. */
-		cmpxchg(&hop->again, INA_HOP_NONE, slot);
+		ina_queue_add_lost(hop->queue, slot);
 	}
 }
 
@@ -355,6 +291,39 @@ static void ina_hop_close(struct ina_hop *hop)
 {
 	while (hop->next % hop->group)
 		hop->log[hop->next++ % ina_hop_span(hop)] = INA_HOP_NONE;
+}
+
+/**
+ * ina_hop_abandon() - the path leads nowhere: let what it has no answer to take another
+ * @hop: the hop
+ *
+ * What comes later on this path belongs to the next group.
+ * Return: true if there is something to send again.
+ */
+bool ina_hop_abandon(struct ina_hop *hop)
+{
+	bool any = false;
+	u32 seq, slot, group;
+
+	spin_lock_bh(&hop->lock);
+	if (!hop->log)
+		goto unlock;
+	for (seq = hop->una; seq != hop->next; seq++) {
+		slot = hop->log[seq % ina_hop_span(hop)];
+		group = (seq - ina_hop_first(hop, hop->una)) / hop->group;
+		if (slot == INA_HOP_NONE || hop->answered & BIT(group))
+			continue;
+		ina_queue_add_lost(hop->queue, slot);
+		any = true;
+	}
+	ina_hop_close(hop);
+	ina_hop_settle(hop, hop->next);
+	hop->asked = 0;
+	hop->ask = false;
+	hop->timed = 0;
+unlock:
+	spin_unlock_bh(&hop->lock);
+	return any;
 }
 
 /**

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A hop joins this node and a neighbour. What is sent on it is numbered; the
- * receiver answers by groups of numbers, and what it misses is sent again.
+ * A hop is a path from this node to a neighbour, and the other's path of the same
+ * number back. What is sent on it is numbered; the receiver answers by groups of
+ * numbers, and what it misses is sent again.
  */
 #ifndef _INA_HOP_H
 #define _INA_HOP_H
@@ -11,6 +12,8 @@
 #include <linux/types.h>
 #include <uapi/linux/ina_wire.h>
 
+#include "queue.h"
+
 #define INA_HOP_CREDIT		4	/* groups sent without an answer */
 #define INA_HOP_ASK_MS		16	/* silence after which is asked, first beyond the delay */
 #define INA_HOP_DELAY_MS	250	/* the longest delay that is believed */
@@ -19,11 +22,8 @@
 #define INA_HOP_SILENT		8	/* questions until the peer is reported */
 
 /**
- * struct ina_hop - what is under way between this node and a neighbour
- * @pending: bit per slot that is to be sent; atomic
- * @slots: bits in @pending
- * @cursor: where the search in @pending goes on; the sender's
- * @again: the first slot that was lost: the search goes on from there; atomic
+ * struct ina_hop - what is under way on a path to a neighbour, and back
+ * @queue: where what is lost waits to be sent again
  * @group: numbers in a group, a power of two
  * @lock: protects all below
  * @epoch: to which the numbers belong
@@ -31,7 +31,8 @@
  * @end: number behind the last one that was sent
  * @una: all below need no answer any more
  * @answered: bit i: group i, counted from that of @una, is answered
- * @log: slot sent under a number, at number % (group * credit)
+ * @log: slot sent under a number, at number % (group * credit); NULL: nothing is
+ *	sent on it
  * @sent: jiffies at which the last packet of a group was sent
  * @timed: bit per group: nothing was asked since then
  * @delay: milliseconds from then to the answer, on average, of such full groups
@@ -51,10 +52,7 @@
  * @silent: the peer was reported as silent, and has not answered since
  */
 struct ina_hop {
-	unsigned long *pending;
-	u32 slots;
-	u32 cursor;
-	u32 again;
+	struct ina_queue *queue;
 	u32 group;
 	spinlock_t lock;	/* numbers, in both directions */
 	u32 epoch;
@@ -110,13 +108,10 @@ enum ina_hop_todo {
 	INA_HOP_CHECK,
 };
 
-size_t ina_hop_size(u32 slots, u32 group);
-void ina_hop_init(struct ina_hop *hop, u32 slots, u32 group);
-void ina_hop_memory(struct ina_hop *hop, void *memory);
+size_t ina_hop_got_size(u32 group);
+size_t ina_hop_log_size(u32 group);
+void ina_hop_init(struct ina_hop *hop, struct ina_queue *queue, u32 group);
 void ina_hop_reset(struct ina_hop *hop, u32 epoch);
-void ina_hop_queue_range(struct ina_hop *hop, u32 first, u32 count);
-int ina_hop_pick(struct ina_hop *hop);
-void ina_hop_unpick(struct ina_hop *hop, u32 slot);
 u32 ina_hop_credit(struct ina_hop *hop);
 bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, const u32 *slots, u32 count,
 		   u32 *seq);
@@ -130,31 +125,8 @@ enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
 enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,
 				u32 end);
 bool ina_hop_check(struct ina_hop *hop, bool *answer);
+bool ina_hop_abandon(struct ina_hop *hop);
 bool ina_hop_next_answer(struct ina_hop *hop, u32 *epoch,
 			 struct ina_hop_answer *answer);
-
-/**
- * ina_hop_queue() - a slot is to be sent
- * @hop: the hop
- * @slot: its number
- *
- * Context: any.
- */
-static inline void ina_hop_queue(struct ina_hop *hop, u32 slot)
-{
-	set_bit(slot, hop->pending);
-}
-
-/**
- * ina_hop_is_empty() - is nothing pending
- * @hop: the hop
- *
- * Context: any.
- * Return: true if so.
- */
-static inline bool ina_hop_is_empty(const struct ina_hop *hop)
-{
-	return find_first_bit(hop->pending, hop->slots) >= hop->slots;
-}
 
 #endif /* _INA_HOP_H */

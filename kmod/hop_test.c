@@ -38,7 +38,7 @@ static bool hop_test_missing(void *arg, u32 slot)
 /* Number the next pending slot. Return: false if there is none or no credit. */
 static bool hop_test_send(struct hop_test *t, u32 *slot, u32 *seq)
 {
-	int id = ina_hop_credit(&t->tx) ? ina_hop_pick(&t->tx) : -1;
+	int id = ina_hop_credit(&t->tx) ? ina_queue_pick(t->tx.queue) : -1;
 
 	if (id < 0)
 		return false;
@@ -53,7 +53,7 @@ static void hop_test_sent(struct kunit *test, u32 count)
 	u32 i, slot, seq;
 
 	for (i = 0; i < count; i++) {
-		ina_hop_queue(&t->tx, i % HOP_TEST_SLOTS);
+		ina_queue_add(t->tx.queue, i % HOP_TEST_SLOTS);
 		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
 		KUNIT_ASSERT_EQ(test, seq, i);
 	}
@@ -101,7 +101,7 @@ static void stamp__credit(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	/* Both are paid back at once. */
 	hop_test_sent(test, 0);
-	ina_hop_queue(&t->tx, 50);
+	ina_queue_add(t->tx.queue, 50);
 	KUNIT_EXPECT_TRUE(test, hop_test_send(t, &slot, &seq));
 	KUNIT_EXPECT_EQ(test, slot, 50);
 	KUNIT_EXPECT_EQ(test, seq, HOP_TEST_SPAN);
@@ -163,7 +163,7 @@ static void learn__closed(struct kunit *test)
 	bool silent;
 
 	for (i = 0; i < 20; i++) {
-		ina_hop_queue(&t->tx, i);
+		ina_queue_add(t->tx.queue, i);
 		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
 		t->tx.sent[seq / HOP_TEST_GROUP % INA_HOP_CREDIT] -= HZ;
 		hop_test_later(t);
@@ -177,7 +177,7 @@ static void learn__closed(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 		KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
 		/* It is sent again, and lost again. */
-		KUNIT_ASSERT_EQ(test, ina_hop_pick(&t->tx), i);
+		KUNIT_ASSERT_EQ(test, ina_queue_pick(t->tx.queue), i);
 	}
 }
 
@@ -282,7 +282,7 @@ static void pick__lost_first(struct kunit *test)
 
 	hop_test_sent(test, HOP_TEST_GROUP);
 	for (i = 0; i < 3; i++)
-		ina_hop_queue(&t->tx, HOP_TEST_GROUP + i);
+		ina_queue_add(t->tx.queue, HOP_TEST_GROUP + i);
 	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
 		if (seq != 2)
 			ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
@@ -304,18 +304,18 @@ static void unpick__next(struct kunit *test)
 	u32 i;
 
 	for (i = 3; i < 7; i++)
-		ina_hop_queue(hop, i);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 3);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 4);
-	ina_hop_unpick(hop, 4);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 4);
-	ina_hop_unpick(hop, 4);
-	ina_hop_queue(hop, 1);
-	hop->again = 1;
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), 1);
+		ina_queue_add(hop->queue, i);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), 3);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), 4);
+	ina_queue_unpick(hop->queue, 4);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), 4);
+	ina_queue_unpick(hop->queue, 4);
+	ina_queue_add(hop->queue, 1);
+	hop->queue->again = 1;
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), 1);
 	for (i = 4; i < 7; i++)
-		KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), (int)i);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(hop), -1);
+		KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), (int)i);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(hop->queue), -1);
 }
 
 /* Numbers for all of a batch, or for none. */
@@ -382,11 +382,11 @@ static void received__gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_hop_received(&t->rx, HOP_TEST_EPOCH, 2, 1),
 			INA_HOP_NOTHING);
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 2);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), -1);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(t->tx.queue), 2);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(t->tx.queue), -1);
 	/* The same answer again changes nothing. */
 	KUNIT_EXPECT_FALSE(test, hop_test_answer(t, &answer));
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), -1);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(t->tx.queue), -1);
 }
 
 /* A whole group was lost: one of a later group tells. */
@@ -489,7 +489,7 @@ static void ask__sent_since(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, ina_hop_ask(&t->tx, hop_test_all, NULL,
 					    &silent, &t->credit));
 	for (i = 0; i < HOP_TEST_GROUP; i++) {
-		ina_hop_queue(&t->tx, 50 + i);
+		ina_queue_add(t->tx.queue, 50 + i);
 		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
 		KUNIT_ASSERT_EQ(test, seq, HOP_TEST_GROUP + i);
 	}
@@ -539,9 +539,9 @@ static void answered__unused_numbers(struct kunit *test)
 	hop_test_later(t);
 	ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
 	KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 0);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), 1);
-	KUNIT_EXPECT_EQ(test, ina_hop_pick(&t->tx), -1);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(t->tx.queue), 0);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(t->tx.queue), 1);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(t->tx.queue), -1);
 }
 
 /* What others know to have come over is not asked for. */
@@ -613,7 +613,7 @@ static void numbers__wrap(struct kunit *test)
 	t->tx.una = start;
 	t->rx.top = start;
 	for (i = 0; i < HOP_TEST_SPAN; i++) {
-		ina_hop_queue(&t->tx, i);
+		ina_queue_add(t->tx.queue, i);
 		KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
 		KUNIT_EXPECT_EQ(test, seq, start + i);
 		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
@@ -673,7 +673,7 @@ static void random__all_arrive(struct kunit *test)
 
 	ina_test_random(test, &rnd);
 	for (i = 0; i < HOP_TEST_SLOTS; i++)
-		ina_hop_queue(&t->tx, i);
+		ina_queue_add(t->tx.queue, i);
 	while (!bitmap_full(t->has, HOP_TEST_SLOTS) && turns++ < 1000) {
 		hop_test_flood(t, &rnd);
 		hop_test_talk(t, &rnd);
@@ -683,14 +683,21 @@ static void random__all_arrive(struct kunit *test)
 
 static int hop_test_init_one(struct kunit *test, struct ina_hop *hop)
 {
-	void *memory = kunit_kzalloc(test, ina_hop_size(HOP_TEST_SLOTS,
-							HOP_TEST_GROUP),
-				     GFP_KERNEL);
+	struct ina_queue *queue;
 
-	if (!memory)
+	queue = kunit_kzalloc(test, sizeof(*queue) +
+			      ina_queue_size(HOP_TEST_SLOTS), GFP_KERNEL);
+	if (!queue)
 		return -ENOMEM;
-	ina_hop_init(hop, HOP_TEST_SLOTS, HOP_TEST_GROUP);
-	ina_hop_memory(hop, memory);
+	ina_queue_init(queue, HOP_TEST_SLOTS);
+	queue->pending = (void *)(queue + 1);
+	ina_hop_init(hop, queue, HOP_TEST_GROUP);
+	hop->got = kunit_kzalloc(test, ina_hop_got_size(HOP_TEST_GROUP),
+				 GFP_KERNEL);
+	hop->log = kunit_kzalloc(test, ina_hop_log_size(HOP_TEST_GROUP),
+				 GFP_KERNEL);
+	if (!hop->got || !hop->log)
+		return -ENOMEM;
 	ina_hop_reset(hop, HOP_TEST_EPOCH);
 	return 0;
 }

@@ -22,6 +22,7 @@
 #include "net.h"
 #include "netlink.h"
 #include "node.h"
+#include "probe.h"
 #include "rx.h"
 #include "stats.h"
 #include "wire.h"
@@ -83,7 +84,7 @@ static bool ina_ingress_ours(struct ina_net *inet, const struct sk_buff *skb,
 		return false;
 	job = ina_job_find(inet, be32_to_cpu(*id));
 	node = job ? rcu_dereference(job->node) : NULL;
-	return node && ipv6_addr_equal(&node->local, &info->daddr);
+	return node && ina_node_is_here(node, &info->daddr);
 }
 
 /* UDP for us, with a right checksum? @len: bytes of the IP packet. */
@@ -286,6 +287,8 @@ static int ina_ingress_notify(struct notifier_block *block, unsigned long event,
 	default:
 		return NOTIFY_DONE;
 	}
+	ina_probe_link(dev, event != NETDEV_UNREGISTER && netif_running(dev) &&
+		       netif_carrier_ok(dev));
 	entry = ina_ingress_find(inet, dev->ifindex);
 	if (!entry)
 		return NOTIFY_DONE;

@@ -60,6 +60,30 @@ static const struct netlink_test_op netlink_test_ops[] = {
 		{ INA_A_DEV_IFINDEX, 4, U32_MAX } } },
 	{ INA_CMD_STATS_GET, false, false, INA_A_STATS_JOB, {
 		{ INA_A_STATS_JOB, 4, U32_MAX } } },
+	{ INA_CMD_PATH_ADD, true, false, INA_A_PATH_WEIGHT, {
+		{ INA_A_PATH_JOB, 4, U32_MAX },
+		{ INA_A_PATH_PEER, 16, U32_MAX },
+		{ INA_A_PATH_IFINDEX, 4, U32_MAX },
+		{ INA_A_PATH_SRC, 16, U32_MAX },
+		{ INA_A_PATH_DST, 16, U32_MAX },
+		{ INA_A_PATH_SPORT, 2, U32_MAX },
+		{ INA_A_PATH_WEIGHT, 4, U32_MAX } } },
+	{ INA_CMD_PATH_DEL, true, false, INA_A_PATH_ID, {
+		{ INA_A_PATH_JOB, 4, U32_MAX },
+		{ INA_A_PATH_PEER, 16, U32_MAX },
+		{ INA_A_PATH_ID, 4, U32_MAX } } },
+	{ INA_CMD_PATH_SET, true, false, INA_A_PATH_LOSS_LIMIT, {
+		{ INA_A_PATH_JOB, 4, U32_MAX },
+		{ INA_A_PATH_PEER, 16, U32_MAX },
+		{ INA_A_PATH_ID, 4, U32_MAX },
+		{ INA_A_PATH_WEIGHT, 4, U32_MAX },
+		{ INA_A_PATH_CHUNK, 4, U32_MAX },
+		{ INA_A_PATH_TIMEOUT, 4, U32_MAX },
+		{ INA_A_PATH_LOSS_LIMIT, 4, U32_MAX } } },
+	{ INA_CMD_PATH_GET, false, true, INA_A_PATH_ID, {
+		{ INA_A_PATH_JOB, 4, U32_MAX },
+		{ INA_A_PATH_PEER, 16, U32_MAX },
+		{ INA_A_PATH_ID, 4, U32_MAX } } },
 };
 
 static const struct genl_ops *netlink_test_find(struct kunit *test, u8 cmd)

@@ -209,7 +209,8 @@ static int ina_nl_arrivals_fill(struct sk_buff *skb,
 	       nla_put_u64_64bit(skb, INA_A_MEMBER_LATE,
 				 div64_u64(a->late, a->rounds),
 				 INA_A_MEMBER_PAD) ||
-	       nla_put_u64_64bit(skb, INA_A_MEMBER_LOST, child->peer.hop.lost,
+	       nla_put_u64_64bit(skb, INA_A_MEMBER_LOST,
+				 ina_path_lost(&child->peer),
 				 INA_A_MEMBER_PAD);
 }
 

@@ -19,6 +19,7 @@
 #include "net.h"
 #include "netlink.h"
 #include "node.h"
+#include "probe.h"
 #include "timer.h"
 #include "tx.h"
 #include "worker.h"
@@ -137,7 +138,7 @@ static u32 ina_node_slots(const struct ina_node *node)
 }
 
 /**
- * ina_node_hops_size() - memory of the hops
+ * ina_node_hops_size() - memory of the paths
  * @node: the node
  * @nchildren: children it has or is to have
  *
@@ -145,8 +146,8 @@ static u32 ina_node_slots(const struct ina_node *node)
  */
 u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren)
 {
-	return (u64)ina_hop_size(ina_node_slots(node),
-				 node->job->config.group) * (nchildren + 1);
+	return (u64)ina_path_size(ina_node_slots(node),
+				  node->job->config.group) * (nchildren + 1);
 }
 
 /**
@@ -192,7 +193,7 @@ void ina_node_unalloc(struct ina_node *node)
 }
 
 /**
- * ina_node_spread() - hand the memory of the hops out
+ * ina_node_spread() - hand the memory of the paths out
  * @node: the node; nobody uses them
  */
 void ina_node_spread(struct ina_node *node)
@@ -200,10 +201,10 @@ void ina_node_spread(struct ina_node *node)
 	size_t size = ina_node_hops_size(node, 0);
 	u16 i;
 
-	ina_hop_memory(&node->parent.hop, node->hops.addr);
+	ina_path_memory(&node->parent, node->hops.addr);
 	for (i = 0; i < node->nchildren; i++)
-		ina_hop_memory(&node->children[i].peer.hop,
-			       node->hops.addr + (i + 1) * size);
+		ina_path_memory(&node->children[i].peer,
+				node->hops.addr + (i + 1) * size);
 }
 
 /**
@@ -265,7 +266,7 @@ void ina_node_children_free(struct ina_child *children, u16 count)
 	u16 i;
 
 	for (i = 0; children && i < count; i++)
-		dst_cache_destroy(&children[i].peer.dst);
+		ina_path_exit(&children[i].peer);
 	kvfree(children);
 }
 
@@ -286,11 +287,10 @@ struct ina_child *ina_node_children(const struct ina_node *node,
 	children = kvcalloc(max_t(u16, tree->nchildren, 1), sizeof(*children),
 			    GFP_KERNEL_ACCOUNT);
 	for (i = 0; children && i < tree->nchildren && !err; i++) {
-		children[i].peer.addr = tree->children[i].addr;
 		children[i].acked = U64_MAX;
-		ina_hop_init(&children[i].peer.hop, ina_node_slots(node),
-			     node->job->config.group);
-		err = dst_cache_init(&children[i].peer.dst, INA_NODE_GFP);
+		err = ina_path_init(&children[i].peer, &tree->children[i].addr,
+				    ina_node_slots(node),
+				    node->job->config.group, INA_NODE_GFP);
 	}
 	if (!err)
 		return children;
@@ -301,7 +301,7 @@ struct ina_child *ina_node_children(const struct ina_node *node,
 /* Routes belong to the namespace, so they go with it. */
 static void ina_node_free_peers(struct ina_node *node)
 {
-	dst_cache_destroy(&node->parent.dst);
+	ina_path_exit(&node->parent);
 	ina_node_children_free(node->children, node->nchildren);
 	node->children = NULL;
 	node->nchildren = 0;
@@ -312,6 +312,7 @@ static void ina_node_free(struct ina_node *node)
 {
 	ina_node_unalloc(node);
 	ina_job_put(node->job);
+	kfree(rcu_access_pointer(node->extra));
 	kfree_rcu(node, rcu);
 }
 
@@ -334,10 +335,9 @@ static int ina_node_init_peers(struct ina_node *node,
 	if (!node->children)
 		return -ENOMEM;
 	node->nchildren = tree->nchildren;
-	node->parent.addr = tree->parent.addr;
-	ina_hop_init(&node->parent.hop, ina_node_slots(node),
-		     node->job->config.group);
-	return dst_cache_init(&node->parent.dst, INA_NODE_GFP);
+	return ina_path_init(&node->parent, &tree->parent.addr,
+			     ina_node_slots(node), node->job->config.group,
+			     INA_NODE_GFP);
 }
 
 static void ina_node_init(struct ina_node *node, struct ina_job *job,
@@ -355,6 +355,9 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	INIT_WORK(&node->work, ina_node_work);
 	INIT_DELAYED_WORK(&node->tick, ina_timer_tick);
 	INIT_WORK(&node->restart, ina_worker_restart);
+	timer_setup(&node->probe, ina_probe_tick, 0);
+	node->chunk = INA_PATH_CHUNK;
+	node->timeout = INA_PATH_TIMEOUT_MS;
 	node->root = ipv6_addr_any(&tree->parent.addr);
 	node->nworkers = tree->nworkers;
 	node->contributors = tree->nchildren + tree->nworkers;
@@ -373,8 +376,15 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	} while (!node->instance);
 }
 
-/* Is this an address of the namespace? */
-static bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
+/**
+ * ina_node_is_local() - is this an address of the namespace
+ * @net: the namespace
+ * @addr: the address
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
 {
 	if (ipv6_addr_v4mapped(addr))
 		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
@@ -390,7 +400,7 @@ static int ina_node_narrow(struct net *net, const struct ina_tree *tree,
 	unsigned int path;
 	int err;
 
-	err = ina_xmit_source(net, &peer->addr, &source, &path);
+	err = ina_xmit_source(net, &peer->addr, 0, &source, &path);
 	if (!err && path < *mtu) {
 		*mtu = path;
 		*narrow = peer->attr;
@@ -461,7 +471,7 @@ static int ina_node_check_path(struct ina_node *node,
 				    "IPv4 and IPv6 are mixed: use addresses of one family");
 		return -EAFNOSUPPORT;
 	}
-	err = ina_xmit_source(node->net, &peer->addr, &node->local, mtu);
+	err = ina_xmit_source(node->net, &peer->addr, 0, &node->local, mtu);
 	if (ina_nl_nomem(err))
 		return err;
 	if (err) {
@@ -644,6 +654,7 @@ void ina_node_destroy(struct ina_node *node)
 	cancel_delayed_work_sync(&node->tick);
 	cancel_work_sync(&node->work);
 	cancel_work_sync(&node->restart);
+	timer_shutdown_sync(&node->probe);
 	ina_tx_exit(node);
 	/* Now, not with the last reference: routes belong to the namespace. */
 	ina_node_free_peers(node);

@@ -11,15 +11,16 @@
 #include <linux/interrupt.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include <net/dst_cache.h>
 #include <uapi/linux/ina.h>
 #include <uapi/linux/ina_dev.h>
 
 #include "arrival.h"
 #include "hop.h"
 #include "job.h"
+#include "path.h"
 #include "ranks.h"
 #include "region.h"
 #include "slot.h"
@@ -29,18 +30,6 @@ struct socket;
 
 #define INA_NODE_CHILDREN_MAX	1024
 #define INA_NODE_WORKERS_MAX	64
-
-/**
- * struct ina_peer - the other end of a hop
- * @addr: its address, IPv4 mapped into IPv6
- * @dst: cached route; used with bottom halves disabled
- * @hop: what is sent to and received from it
- */
-struct ina_peer {
-	struct in6_addr addr;
-	struct dst_cache dst;
-	struct ina_hop hop;
-};
 
 /**
  * struct ina_blame - why something failed
@@ -250,7 +239,11 @@ struct ina_tx {
  * @results: narrow elements: depth arrays of @stride bytes, if local workers
  *	could not read them in @sums
  * @slots: depth * @frags slots of @slot_size bytes
- * @hops: memory of the hops
+ * @hops: memory of the paths
+ * @extra: more addresses of this node, of its paths; RCU, changed under inet->lock
+ * @chunk: most bytes of a super-packet, if there are paths to choose from
+ * @timeout: milliseconds without an answer until a path is silent
+ * @probe: asks on all paths
  * @stride: bytes of one round's narrow elements
  * @sum_stride: bytes of one round's wide elements
  * @frags: fragments of a full round
@@ -326,6 +319,10 @@ struct ina_node {
 	struct ina_region results;
 	struct ina_region slots;
 	struct ina_region hops;
+	struct ina_addrs __rcu *extra;
+	u32 chunk;
+	u32 timeout;
+	struct timer_list probe;
 	size_t stride;
 	size_t sum_stride;
 	u32 frags;
@@ -420,6 +417,7 @@ u64 ina_node_memory(const struct ina_node *node);
 u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren);
 u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren);
 void ina_node_spread(struct ina_node *node);
+bool ina_node_is_local(struct net *net, const struct in6_addr *addr);
 int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 		   u16 *mtu, struct netlink_ext_ack *extack);
 struct ina_child *ina_node_children(const struct ina_node *node,
@@ -428,6 +426,14 @@ void ina_node_children_free(struct ina_child *children, u16 count);
 struct ina_peer *ina_node_peer(struct ina_node *node, u16 index);
 int ina_node_child_find(const struct ina_node *node,
 			const struct in6_addr *addr);
+
+/* Is an address one of the node's? Context: any, under RCU. */
+static inline bool ina_node_is_here(const struct ina_node *node,
+				    const struct in6_addr *addr)
+{
+	return likely(ipv6_addr_equal(&node->local, addr)) ||
+	       ina_path_is_extra(node, addr);
+}
 
 /* Do rounds end without the workers they lack? */
 static inline bool ina_node_degrades(const struct ina_node *node)

@@ -80,8 +80,7 @@ int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
 		 const struct ina_rx_info *info, struct ina_child **child)
 {
 	if (pkt->index >= node->nchildren ||
-	    !ipv6_addr_equal(&node->children[pkt->index].peer.addr,
-			     &info->saddr)) {
+	    !ina_path_is_from(&node->children[pkt->index].peer, &info->saddr)) {
 		ina_rx_misplaced(node, pkt, info);
 		return INA_STAT_DROP_SOURCE;
 	}
@@ -109,8 +108,7 @@ int ina_rx_child(struct ina_node *node, const struct ina_pkt *pkt,
 bool ina_rx_from_parent(const struct ina_node *node,
 			const struct ina_rx_info *info)
 {
-	return !node->root &&
-	       ipv6_addr_equal(&node->parent.addr, &info->saddr);
+	return !node->root && ina_path_is_from(&node->parent, &info->saddr);
 }
 
 /**
@@ -127,7 +125,7 @@ bool ina_rx_from_parent(const struct ina_node *node,
  * @body: elements of the packet, if they are not behind its header
  * @now: when the walk began
  * @at: place of the last packet's round in the window
- * @peer: neighbour with numbers that are not accounted for yet
+ * @hop: path with numbers that are not accounted for yet
  * @epoch: their epoch
  * @seq: the first of them
  * @count: how many, in a row
@@ -146,7 +144,7 @@ struct ina_rx_walk {
 	const void *body;
 	u64 now;
 	u32 at;
-	struct ina_peer *peer;
+	struct ina_hop *hop;
 	u32 epoch;
 	u32 seq;
 	u32 count;
@@ -234,8 +232,8 @@ static void ina_rx_settle(struct ina_rx_walk *walk)
 {
 	if (walk->count)
 		ina_rx_todo(walk->node,
-			    ina_hop_received(&walk->peer->hop, walk->epoch,
-					     walk->seq, walk->count));
+			    ina_hop_received(walk->hop, walk->epoch, walk->seq,
+					     walk->count));
 	walk->count = 0;
 }
 
@@ -244,12 +242,14 @@ static void ina_rx_account(struct ina_rx_walk *walk, struct ina_peer *peer,
 			   const struct ina_pkt *pkt,
 			   const struct ina_part *part, int err)
 {
+	struct ina_hop *hop = ina_path_of(peer, pkt->path);
+
 	if (ina_rx_again(walk->node, part, err))
 		return;
-	if (walk->peer != peer || walk->epoch != pkt->epoch ||
+	if (walk->hop != hop || walk->epoch != pkt->epoch ||
 	    walk->seq + walk->count != pkt->seq) {
 		ina_rx_settle(walk);
-		walk->peer = peer;
+		walk->hop = hop;
 		walk->epoch = pkt->epoch;
 		walk->seq = pkt->seq;
 	}
@@ -306,7 +306,7 @@ static int ina_rx_dispatch(struct ina_rx_walk *walk, struct ina_pkt *pkt)
 	struct ina_node *node = walk->node;
 	int err;
 
-	if (!ipv6_addr_equal(&node->local, &walk->info->daddr))
+	if (!ina_node_is_here(node, &walk->info->daddr))
 		return INA_STAT_DROP_LOCAL;
 	if (pkt->type == INA_TYPE_DATA)
 		return ina_rx_data(walk, pkt);
@@ -473,7 +473,7 @@ static const void *ina_rx_apart(struct ina_rx_walk *walk, unsigned int offset,
 		return NULL;
 	hdr = (const void *)hdr + (offset - walk->start);
 	if (!ina_wire_is_elements(hdr->type) ||
-	    get_unaligned_be16(&hdr->flags) & INA_F_CRC)
+	    hdr->flags & INA_F_CRC)
 		return NULL;
 	ina_rx_next(walk);
 	if (walk->part && ina_rx_piece(walk) >= len - sizeof(*hdr))

@@ -8,6 +8,7 @@
 #include "fail.h"
 #include "late.h"
 #include "member.h"
+#include "probe.h"
 #include "round.h"
 #include "rx.h"
 #include "stats.h"
@@ -100,13 +101,16 @@ static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 {
 	const u8 *missing = pkt->type == INA_TYPE_GROUP_NACK ? pkt->body : NULL;
 	u16 index = peer == &node->parent ? INA_INDEX_NONE : pkt->index;
+	struct ina_path *path = &peer->path[pkt->path];
 	bool back;
 
-	if (!ina_hop_answered(&peer->hop, pkt->epoch, pkt->seq, pkt->count,
+	if (!ina_hop_answered(&path->hop, pkt->epoch, pkt->seq, pkt->count,
 			      missing, pkt->frag, &back))
 		return;
+	ina_path_answered(node, path, pkt->count, missing ?
+			  ina_wire_missing(pkt) : 0);
 	ina_tx_ready(node, index);
-	if (READ_ONCE(peer->hop.ask))
+	if (READ_ONCE(path->hop.ask))
 		ina_node_kick(node);
 	if (back)
 		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
@@ -131,10 +135,23 @@ static int ina_rx_hop(struct ina_node *node, const struct ina_pkt *pkt,
 	if (pkt->type != INA_TYPE_DONE)
 		ina_rx_group(node, peer, pkt);
 	else
-		ina_rx_todo(node, ina_hop_asked(&peer->hop, pkt->epoch,
-						pkt->seq,
+		ina_rx_todo(node, ina_hop_asked(ina_path_of(peer, pkt->path),
+						pkt->epoch, pkt->seq,
 						be32_to_cpu(done->end)));
 	return 0;
+}
+
+/* Does a path lead here? Return: 0 or a counter. */
+static int ina_rx_probe(struct ina_node *node, const struct ina_pkt *pkt,
+			const struct ina_rx_info *info)
+{
+	bool down = ina_rx_from_parent(node, info);
+	struct ina_child *child;
+	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
+
+	if (!err)
+		ina_probe_rx(node, down ? &node->parent : &child->peer, pkt);
+	return err;
 }
 
 /**
@@ -170,6 +187,9 @@ int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
 	case INA_TYPE_GROUP_OK:
 	case INA_TYPE_GROUP_NACK:
 		return ina_rx_hop(node, pkt, info);
+	case INA_TYPE_PROBE:
+	case INA_TYPE_ECHO:
+		return ina_rx_probe(node, pkt, info);
 	}
 	if (!ina_rx_from_parent(node, info))
 		return INA_STAT_DROP_SOURCE;

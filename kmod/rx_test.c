@@ -67,7 +67,7 @@ static void rx_test_data(struct kunit *test, struct ina_node *node, u32 epoch,
 /* Is number 0 of child 0 accounted for? */
 static bool rx_test_accounted(const struct ina_node *node)
 {
-	return test_bit(0, node->children[0].peer.hop.got);
+	return test_bit(0, node->children[0].peer.path[0].hop.got);
 }
 
 static void data__taken(struct kunit *test)
@@ -183,7 +183,7 @@ static void result__early(struct kunit *test)
 	rx_test_send(test, node, INA_TYPE_RESULT, INA_TEST_PARENT, node->epoch,
 		     RX_TEST_BASE, sizeof(s32));
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_EARLY), 1ULL);
-	KUNIT_EXPECT_FALSE(test, test_bit(0, node->parent.hop.got));
+	KUNIT_EXPECT_FALSE(test, test_bit(0, node->parent.path[0].hop.got));
 }
 
 /* Numbers of another epoch are none of this one's. */
@@ -479,7 +479,7 @@ static void super__apart(struct kunit *test)
 	u32 i;
 
 	/* One says to have a crc, which is of all of it in a row. */
-	rx_test_packet(node, RX_TEST_BASE, at, 1)->flags = cpu_to_be16(INA_F_CRC);
+	rx_test_packet(node, RX_TEST_BASE, at, 1)->flags = INA_F_CRC;
 	for (i = 0; i < 5; i++, at += RX_TEST_SIZE) {
 		rx_test_page(test, skb, at, hdr);
 		/* The elements of one are in two pieces. */
@@ -498,7 +498,7 @@ static void super__apart(struct kunit *test)
 static void super__bad_ones(struct kunit *test)
 {
 	struct ina_node *node = rx_test_root(test);
-	struct ina_hop *hop = &node->children[0].peer.hop;
+	struct ina_hop *hop = &node->children[0].peer.path[0].hop;
 	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
 
 	rx_test_packet(node, RX_TEST_BASE, data, 1)->version = 0;

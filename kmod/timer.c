@@ -46,21 +46,27 @@ static bool ina_timer_needed(void *arg, u32 id)
 	       (!hop->child || READ_ONCE(hop->child->acked) <= part.tag.round);
 }
 
-/* Loss recovery of one hop. Return: true if packets are under way on it. */
+/* Loss recovery of all paths to one neighbour. Return: true if packets are under way. */
 static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
 {
 	struct ina_timer_hop arg = { .node = node, .child = child };
 	struct ina_peer *peer = child ? &child->peer : &node->parent;
-	bool answer, silent, credit, busy;
+	bool answer, silent, credit, busy = false;
+	struct ina_hop *hop;
+	u8 i;
 
-	busy = ina_hop_ask(&peer->hop, ina_timer_needed, &arg, &silent,
-			   &credit);
-	busy |= ina_hop_check(&peer->hop, &answer);
-	if (silent)
-		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
-	if (credit)
-		ina_tx_ready(node, child ? child - node->children :
-					   INA_INDEX_NONE);
+	for (i = 0; i < ina_path_end(peer); i++) {
+		hop = &peer->path[i].hop;
+		busy |= ina_hop_ask(hop, ina_timer_needed, &arg, &silent,
+				    &credit);
+		busy |= ina_hop_check(hop, &answer);
+		/* A path among others is left long before, and told of then. */
+		if (silent && READ_ONCE(peer->npaths) == 1)
+			ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
+		if (credit)
+			ina_tx_ready(node, child ? child - node->children :
+						   INA_INDEX_NONE);
+	}
 	return busy;
 }
 

@@ -12,6 +12,7 @@
 #include "event.h"
 #include "member.h"
 #include "net.h"
+#include "probe.h"
 #include "round.h"
 #include "tree.h"
 
@@ -42,6 +43,7 @@ static void ina_tree_pause(struct ina_node *node)
 	cancel_delayed_work_sync(&node->tick);
 	cancel_work_sync(&node->work);
 	cancel_work_sync(&node->restart);
+	del_timer_sync(&node->probe);
 	tasklet_kill(&node->tx.again);
 	down_write(&node->submitting);
 }
@@ -53,6 +55,7 @@ static void ina_tree_resume(struct ina_node *node)
 	ina_node_restart(node);
 	ina_node_kick(node);
 	ina_node_tick(node);
+	ina_probe_start(node);
 }
 
 /* What the node knows of a child that it keeps. */
@@ -60,7 +63,7 @@ static void ina_tree_take_over(const struct ina_node *node,
 			       struct ina_child *child)
 {
 	int index = ina_node_child_find(node, &child->peer.addr);
-	const struct ina_child *old;
+	struct ina_child *old;
 
 	if (index < 0)
 		return;
@@ -81,8 +84,7 @@ static void ina_tree_take_over(const struct ina_node *node,
 	child->acked = old->acked;
 	child->refused = old->refused;
 	child->arrivals = old->arrivals;
-	child->peer.hop.lost = old->peer.hop.lost;
-	child->peer.hop.silent = old->peer.hop.silent;
+	ina_path_take_over(&child->peer, &old->peer);
 }
 
 static void ina_tree_set_parent(struct ina_node *node,
@@ -92,8 +94,6 @@ static void ina_tree_set_parent(struct ina_node *node,
 	if (ipv6_addr_equal(&node->parent.addr, parent))
 		return;
 	node->parent.addr = *parent;
-	dst_cache_reset(&node->parent.dst);
-	node->parent.hop.silent = false;
 	node->index = INA_INDEX_NONE;
 	node->refused = 0;
 	ina_event_send(node->net, &(struct ina_event){
@@ -131,7 +131,7 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 		ina_node_spread(node);
 	bitmap_zero(node->tx.ready, INA_NODE_CHILDREN_MAX + 1);
 	node->tx.turn = 0;
-	ina_hop_reset(&node->parent.hop, 0);
+	ina_path_reset(&node->parent, 0);
 	if (!node->root)
 		ina_tree_set_parent(node, &tree->parent.addr, mtu);
 	ina_member_changed(node, &blame);
@@ -191,6 +191,9 @@ int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
 	    !ipv6_addr_equal(&node->parent.addr, &tree->parent.addr))
 		ina_control_goodbye(node);
 	ina_tree_pause(node);
+	if (!node->root &&
+	    !ipv6_addr_equal(&node->parent.addr, &tree->parent.addr))
+		ina_path_lead_to(&node->parent, &tree->parent.addr);
 	ina_tree_swap(node, tree, &children, &hops, &sums, mtu);
 	ina_tree_resume(node);
 	ina_region_free(&hops);

@@ -11,6 +11,7 @@
 
 #include "batch.h"
 #include "net.h"
+#include "probe.h"
 #include "stats.h"
 #include "tx.h"
 #include "xmit.h"
@@ -113,12 +114,12 @@ void ina_tx_ready(struct ina_node *node, u16 index)
 }
 
 /* One slot is to be sent on the hop of a ready bit, which is mostly set. */
-static void ina_tx_queue_one(struct ina_node *node, struct ina_hop *hop,
+static void ina_tx_queue_one(struct ina_node *node, struct ina_queue *queue,
 			     u32 slot, u16 bit)
 {
-	/* Who takes the bit sees the slot: pairs with ina_hop_pick(). */
+	/* Who takes the bit sees the slot: pairs with ina_queue_pick(). */
 	smp_mb__before_atomic();
-	ina_hop_queue(hop, slot);
+	ina_queue_add(queue, slot);
 	/* As in ina_tx_ready(). */
 	smp_mb__after_atomic();
 	if (!test_bit(bit, node->tx.ready))
@@ -139,13 +140,13 @@ void ina_tx_queue(struct ina_node *node, u32 slot, u8 way)
 	u16 i;
 
 	if (way == INA_SLOT_UP) {
-		ina_tx_queue_one(node, &node->parent.hop, slot, 0);
+		ina_tx_queue_one(node, &node->parent.queue, slot, 0);
 		return;
 	}
 	for (i = 0; i < node->nchildren; i++) {
 		/* Not in this epoch. One that is leaving may still need it. */
 		if (READ_ONCE(node->children[i].acked) != U64_MAX)
-			ina_tx_queue_one(node, &node->children[i].peer.hop,
+			ina_tx_queue_one(node, &node->children[i].peer.queue,
 					 slot, i + 1);
 	}
 }
@@ -174,18 +175,29 @@ static u16 ina_tx_turn(struct ina_node *node)
 	return bit < end ? bit : find_first_bit(tx->ready, end);
 }
 
-/* Nothing can be sent on a hop now, unless that has just changed. */
-static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_hop *hop)
+/* Nothing can be sent to a neighbour now, unless that has just changed. */
+static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_peer *peer)
 {
 	clear_bit(bit, node->tx.ready);
 	/* Pairs with ina_tx_ready(): the bit, then what it stands for. */
 	smp_mb__after_atomic();
-	if (ina_hop_credit(hop) && !ina_hop_is_empty(hop))
+	if (ina_path_has_credit(peer) && !ina_queue_is_empty(&peer->queue))
 		set_bit(bit, node->tx.ready);
 }
 
+/* Packets of a super-packet: where there is a choice of paths, it is no larger than a chunk. */
+static u16 ina_tx_most(const struct ina_node *node, const struct ina_peer *peer)
+{
+	u16 most = node->tx.segs;
+
+	if (READ_ONCE(peer->npaths) > 1)
+		most = min_t(u32, most, READ_ONCE(node->chunk) /
+					ina_xmit_packet(node, true));
+	return max_t(u16, most, 1);
+}
+
 /*
- * Send one super-packet on the hop of a ready bit. What was dropped below is lost
+ * Send one super-packet to the neighbour of a ready bit. What was dropped below is lost
  * like any other. Return: 0, -ENOMEM or -ENOBUFS.
  */
 static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
@@ -198,16 +210,20 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 		.index = index,
 		.way = up ? INA_SLOT_UP : INA_SLOT_DOWN,
 	};
-	struct ina_hop *hop = &b.peer->hop;
-	u32 credit = ina_hop_credit(hop);
+	struct ina_peer *peer = b.peer;
 	int id, picks, err = 0, lost = 0;
+	u32 credit;
 
 	node->tx.turn = bit + 1;
+	b.most = ina_tx_most(node, peer);
+	b.path = ina_path_choose(node, peer);
+	b.route = b.path ? rcu_dereference(b.path->route) : NULL;
+	credit = b.route ? ina_hop_credit(&b.path->hop) : 0;
 	/* Moot ones count as well. */
 	for (picks = 0; picks < INA_TX_SEGS && !b.whole; picks++) {
-		id = b.segs < credit ? ina_hop_pick(hop) : -1;
+		id = b.segs < credit ? ina_queue_pick(&peer->queue) : -1;
 		if (id < 0) {
-			ina_tx_idle(node, bit, hop);
+			ina_tx_idle(node, bit, peer);
 			break;
 		}
 		err = ina_batch_append(&b, id);
@@ -218,7 +234,7 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 	return err ?: lost;
 }
 
-/* Send what waits. Bottom halves are disabled, the busy bit is held. */
+/* Send what waits. Bottom halves are disabled, under RCU, the busy bit is held. */
 static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 {
 	u16 bit;
@@ -285,7 +301,9 @@ void ina_tx_run(struct ina_node *node, int budget)
 			local_bh_enable();
 			return;
 		}
+		rcu_read_lock();
 		stop = ina_tx_drain(node, &budget);
+		rcu_read_unlock();
 		clear_bit_unlock(INA_TX_BUSY, &tx->busy);
 		local_bh_enable();
 		/* Who found the bit set gave up: look again for its sake. */
@@ -294,6 +312,8 @@ void ina_tx_run(struct ina_node *node, int budget)
 	if (stop == INA_TX_SPENT)
 		ina_tx_later(node);
 	/* Somebody has to look whether it arrives. */
-	if (budget != before)
+	if (budget != before) {
 		ina_node_tick_in(node, INA_HOP_ASK_MS);
+		ina_probe_hurry(node);
+	}
 }

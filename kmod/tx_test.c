@@ -179,7 +179,7 @@ static void run__short(struct kunit *test)
 
 	tx_test_round(test, node, 0, TX_TEST_SHORT);
 	tx_test_round(test, node, 1, TX_TEST_SHORT);
-	node->children[0].peer.hop.cursor = 3;
+	node->children[0].peer.queue.cursor = 3;
 	ina_tx_run(node, INA_TX_BUDGET);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&t->sent), 3);
 	tx_test_next(test, node, 0, 3, 0, 1);
@@ -200,7 +200,7 @@ static void run__credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&t->sent), 1);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_TX_RESULT),
 			(u64)INA_TEST_GROUP * INA_HOP_CREDIT);
-	KUNIT_EXPECT_FALSE(test, ina_hop_is_empty(&node->children[0].peer.hop));
+	KUNIT_EXPECT_FALSE(test, ina_queue_is_empty(&node->children[0].peer.queue));
 	KUNIT_EXPECT_FALSE(test, ina_tx_waits(node));
 }
 
@@ -290,7 +290,7 @@ static void run__ip(struct kunit *test)
 static void run__bytes_stay(struct kunit *test)
 {
 	struct ina_node *node = tx_test_root(test, 1, INA_ENCAP_UDP);
-	struct ina_hop *hop = &node->children[0].peer.hop;
+	struct ina_hop *hop = &node->children[0].peer.path[0].hop;
 	struct tx_test *t = test->priv;
 	struct sk_buff *first = NULL;
 	u32 seq = 0, i;

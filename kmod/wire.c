@@ -3,6 +3,7 @@
  * The wire format: validate, parse and build headers. Pure functions of bytes,
  * no skb, no job; what a packet means is decided by those who get it parsed.
  */
+#include <linux/bitops.h>
 #include <linux/crc32c.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
@@ -35,10 +36,29 @@ unsigned int ina_wire_body_size(const struct ina_pkt *pkt)
 		return sizeof(struct ina_fail_hdr);
 	case INA_TYPE_DONE:
 		return sizeof(struct ina_done_hdr);
+	case INA_TYPE_PROBE:
+	case INA_TYPE_ECHO:
+		return sizeof(struct ina_probe_hdr);
 	case INA_TYPE_GROUP_NACK:
 		return INA_NACK_SIZE(pkt->count);
 	}
 	return 0;
+}
+
+/**
+ * ina_wire_missing() - packets a GROUP_NACK misses
+ * @pkt: it
+ *
+ * Return: how many.
+ */
+u32 ina_wire_missing(const struct ina_pkt *pkt)
+{
+	const u8 *bits = pkt->body;
+	u32 i, count = 0;
+
+	for (i = 0; i < INA_NACK_SIZE(pkt->count); i++)
+		count += hweight8(bits[i]);
+	return count;
 }
 
 /* crc32c of a packet, its crc field taken as zero. */
@@ -119,7 +139,8 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 	/* All of it: what is left out is cleared first, which takes longer. */
 	*pkt = (struct ina_pkt){
 		.type = hdr->type,
-		.flags = be16_to_cpu(hdr->flags),
+		.path = hdr->path,
+		.flags = hdr->flags,
 		.job = be32_to_cpu(hdr->job),
 		.epoch = be32_to_cpu(hdr->epoch),
 		.round = be32_to_cpu(hdr->round),
@@ -133,7 +154,7 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		.token = be32_to_cpu(hdr->token),
 		.body = data + sizeof(*hdr),
 	};
-	if (pkt->flags & ~INA_F_ALL)
+	if (pkt->flags & ~INA_F_ALL || pkt->path >= INA_PATHS_MAX)
 		return INA_STAT_DROP_FLAGS;
 	err = ina_wire_check_size(pkt, len - sizeof(*hdr));
 	if (err)
@@ -171,7 +192,8 @@ void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt)
 	*hdr = (struct ina_hdr){
 		.version = INA_WIRE_VERSION,
 		.type = pkt->type,
-		.flags = cpu_to_be16(pkt->flags),
+		.path = pkt->path,
+		.flags = pkt->flags,
 		.job = cpu_to_be32(pkt->job),
 		.epoch = cpu_to_be32(pkt->epoch),
 		.round = cpu_to_be32(pkt->round),
@@ -192,7 +214,7 @@ void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt)
  */
 void ina_wire_seal(struct ina_hdr *hdr, unsigned int len)
 {
-	hdr->flags |= cpu_to_be16(INA_F_CRC);
+	hdr->flags |= INA_F_CRC;
 	hdr->crc = ina_wire_crc(hdr, hdr + 1, len);
 }
 

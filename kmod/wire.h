@@ -13,6 +13,7 @@
 /**
  * struct ina_pkt - a validated packet
  * @type: enum ina_type
+ * @path: number of the path it came on, or is about
  * @flags: INA_F_*
  * @job: number of the job
  * @epoch: membership
@@ -29,7 +30,8 @@
  */
 struct ina_pkt {
 	u8 type;
-	u16 flags;
+	u8 path;
+	u8 flags;
 	u32 job;
 	u32 epoch;
 	u32 round;
@@ -56,7 +58,7 @@ static inline bool ina_wire_is_elements(u8 type)
 }
 
 /**
- * ina_wire_is_hop() - is it about the packets of a hop
+ * ina_wire_is_hop() - is it about what is sent on a path
  * @type: enum ina_type
  *
  * Return: true if so.
@@ -74,6 +76,7 @@ int ina_wire_verify(const void *data, unsigned int len,
 void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt);
 void ina_wire_seal(struct ina_hdr *hdr, unsigned int len);
 unsigned int ina_wire_body_size(const struct ina_pkt *pkt);
+u32 ina_wire_missing(const struct ina_pkt *pkt);
 u64 ina_wire_round(u32 wire, u64 base);
 u32 ina_wire_frags(u32 length, u32 fragment);
 u32 ina_wire_count(u32 length, u32 fragment, u32 frag);

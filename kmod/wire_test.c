@@ -75,7 +75,8 @@ static void body_size__types(struct kunit *test)
 		[INA_TYPE_DATA] = 36, [INA_TYPE_RESULT] = 36,
 		[INA_TYPE_FAIL] = 36, [INA_TYPE_DONE] = 4,
 		[INA_TYPE_LATE] = 36, [INA_TYPE_EXCLUDE] = 0,
-		[INA_TYPE_GROUP_NACK] = 2, [INA_TYPE_MAX] = 0,
+		[INA_TYPE_GROUP_NACK] = 2, [INA_TYPE_PROBE] = 16,
+		[INA_TYPE_ECHO] = 16, [INA_TYPE_MAX] = 0,
 	};
 	struct ina_pkt pkt = { .count = 9, .elem = WIRE_TEST_ELEM };
 
@@ -194,15 +195,20 @@ static void parse__flags(struct kunit *test)
 
 	for (type = 1; type < INA_TYPE_MAX; type++) {
 		len = wire_test_fill(hdr, type);
-		for (bit = 0; bit < 16; bit++) {
+		for (bit = 0; bit < 8; bit++) {
 			if (BIT(bit) & INA_F_ALL)
 				continue;
-			hdr->flags = cpu_to_be16(BIT(bit));
+			hdr->flags = BIT(bit);
 			KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len),
 					(int)INA_STAT_DROP_FLAGS);
 		}
-		hdr->flags = cpu_to_be16(INA_F_OVERFLOW);
+		hdr->flags = INA_F_OVERFLOW;
 		KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len), 0);
+		hdr->path = INA_PATHS_MAX - 1;
+		KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len), 0);
+		hdr->path = INA_PATHS_MAX;
+		KUNIT_EXPECT_EQ(test, wire_test_parse(hdr, len),
+				(int)INA_STAT_DROP_FLAGS);
 	}
 }
 
@@ -372,12 +378,14 @@ static void build__round_trip(struct kunit *test)
 		prandom_bytes_state(&rnd, &in, sizeof(in));
 		in.type = i & 1 ? INA_TYPE_DATA : INA_TYPE_RESULT;
 		in.flags &= INA_F_STICKY;
+		in.path %= INA_PATHS_MAX;
 		in.count = 1 + in.count % INA_FRAGMENT_MAX;
 		in.length = in.length ?: 1;
 		ina_wire_build(hdr, &in);
 		KUNIT_ASSERT_EQ(test, ina_wire_parse(hdr, sizeof(*hdr) +
 				in.count * WIRE_TEST_ELEM, false, &out), 0);
 		KUNIT_ASSERT_EQ(test, out.type, in.type);
+		KUNIT_ASSERT_EQ(test, out.path, in.path);
 		KUNIT_ASSERT_EQ(test, out.flags, in.flags);
 		KUNIT_ASSERT_EQ(test, out.job, in.job);
 		KUNIT_ASSERT_EQ(test, out.epoch, in.epoch);

@@ -37,19 +37,34 @@ unsigned int ina_xmit_size(const struct ina_node *node, bool wide)
 		       sizeof(struct iphdr) : sizeof(struct ipv6hdr));
 }
 
+static const struct in6_addr *ina_xmit_src(const struct ina_node *node,
+					   const struct ina_route *route)
+{
+	return ipv6_addr_any(&route->src) ? &node->local : &route->src;
+}
+
+static __be16 ina_xmit_sport(const struct ina_node *node,
+			     const struct ina_route *route)
+{
+	return route->sport ?: htons(node->job->config.port);
+}
+
 /* Route to an IPv4 peer, cached. Bottom halves are disabled. */
 static struct dst_entry *ina_xmit_route4(struct ina_node *node,
-					 struct ina_peer *peer)
+					 struct ina_route *route)
 {
 	struct flowi4 fl4 = {
-		.saddr = node->local.s6_addr32[3],
-		.daddr = peer->addr.s6_addr32[3],
+		.saddr = ina_xmit_src(node, route)->s6_addr32[3],
+		.daddr = route->dst.s6_addr32[3],
+		.flowi4_oif = route->ifindex,
 		.flowi4_proto = ina_xmit_is_udp(node) ? IPPROTO_UDP : INA_IPPROTO,
+		.fl4_sport = ina_xmit_sport(node, route),
+		.fl4_dport = htons(node->job->config.port),
 	};
 	struct rtable *rt;
 	__be32 saddr;
 
-	rt = dst_cache_get_ip4(&peer->dst, &saddr);
+	rt = dst_cache_get_ip4(&route->cache, &saddr);
 	if (rt)
 		return &rt->dst;
 	rt = ip_route_output_key(node->net, &fl4);
@@ -59,26 +74,29 @@ static struct dst_entry *ina_xmit_route4(struct ina_node *node,
 		ip_rt_put(rt);
 		return ERR_PTR(-EACCES);
 	}
-	dst_cache_set_ip4(&peer->dst, &rt->dst, fl4.saddr);
+	dst_cache_set_ip4(&route->cache, &rt->dst, fl4.saddr);
 	return &rt->dst;
 }
 
 /* Route to an IPv6 peer, cached. Bottom halves are disabled. */
 static struct dst_entry *ina_xmit_route6(struct ina_node *node,
-					 struct ina_peer *peer)
+					 struct ina_route *route)
 {
 	struct flowi6 fl6 = {
-		.saddr = node->local,
-		.daddr = peer->addr,
+		.saddr = *ina_xmit_src(node, route),
+		.daddr = route->dst,
+		.flowi6_oif = route->ifindex,
 		.flowi6_proto = ina_xmit_is_udp(node) ? IPPROTO_UDP : INA_IPPROTO,
+		.fl6_sport = ina_xmit_sport(node, route),
+		.fl6_dport = htons(node->job->config.port),
 	};
 	struct dst_entry *dst;
 	struct in6_addr saddr;
 
-	dst = dst_cache_get_ip6(&peer->dst, &saddr);
+	dst = dst_cache_get_ip6(&route->cache, &saddr);
 	if (dst)
 		return dst;
-	if (ipv6_addr_is_multicast(&peer->addr))
+	if (ipv6_addr_is_multicast(&route->dst))
 		return ERR_PTR(-EACCES);
 	dst = ip6_route_output(node->net, NULL, &fl6);
 	if (dst->error) {
@@ -87,19 +105,21 @@ static struct dst_entry *ina_xmit_route6(struct ina_node *node,
 		dst_release(dst);
 		return ERR_PTR(err);
 	}
-	dst_cache_set_ip6(&peer->dst, dst, &fl6.saddr);
+	dst_cache_set_ip6(&route->cache, dst, &fl6.saddr);
 	return dst;
 }
 
 /* Put the UDP header in front. */
-static void ina_xmit_push_udp(struct ina_node *node, struct ina_peer *peer,
+static void ina_xmit_push_udp(struct ina_node *node,
+			      const struct ina_route *route,
 			      struct sk_buff *skb)
 {
+	const struct in6_addr *src = ina_xmit_src(node, route);
 	struct udphdr *uh = skb_push(skb, sizeof(*uh));
 
 	skb_reset_transport_header(skb);
-	uh->source = htons(node->job->config.port);
-	uh->dest = uh->source;
+	uh->source = ina_xmit_sport(node, route);
+	uh->dest = htons(node->job->config.port);
 	uh->len = htons(skb->len);
 	uh->check = 0;
 	if (skb_is_gso(skb)) {
@@ -107,14 +127,14 @@ static void ina_xmit_push_udp(struct ina_node *node, struct ina_peer *peer,
 		skb->csum_start = skb_transport_header(skb) - skb->head;
 		skb->csum_offset = offsetof(struct udphdr, check);
 	}
-	if (ipv6_addr_v4mapped(&peer->addr))
-		udp_set_csum(false, skb, node->local.s6_addr32[3],
-			     peer->addr.s6_addr32[3], skb->len);
+	if (ipv6_addr_v4mapped(&route->dst))
+		udp_set_csum(false, skb, src->s6_addr32[3],
+			     route->dst.s6_addr32[3], skb->len);
 	else
-		udp6_set_csum(false, skb, &node->local, &peer->addr, skb->len);
+		udp6_set_csum(false, skb, src, &route->dst, skb->len);
 }
 
-static int ina_xmit_v4(struct ina_node *node, struct ina_peer *peer,
+static int ina_xmit_v4(struct ina_node *node, const struct ina_route *route,
 		       struct sk_buff *skb, u8 proto)
 {
 	struct iphdr *iph = skb_push(skb, sizeof(*iph));
@@ -128,13 +148,13 @@ static int ina_xmit_v4(struct ina_node *node, struct ina_peer *peer,
 		.frag_off = htons(IP_DF),
 		.ttl = ip4_dst_hoplimit(skb_dst(skb)),
 		.protocol = proto,
-		.saddr = node->local.s6_addr32[3],
-		.daddr = peer->addr.s6_addr32[3],
+		.saddr = ina_xmit_src(node, route)->s6_addr32[3],
+		.daddr = route->dst.s6_addr32[3],
 	};
 	return ip_local_out(node->net, skb->sk, skb);
 }
 
-static int ina_xmit_v6(struct ina_node *node, struct ina_peer *peer,
+static int ina_xmit_v6(struct ina_node *node, const struct ina_route *route,
 		       struct sk_buff *skb, u8 proto)
 {
 	struct ipv6hdr *ip6 = skb_push(skb, sizeof(*ip6));
@@ -146,42 +166,43 @@ static int ina_xmit_v6(struct ina_node *node, struct ina_peer *peer,
 	ip6->payload_len = htons(skb->len - sizeof(*ip6));
 	ip6->nexthdr = proto;
 	ip6->hop_limit = ip6_dst_hoplimit(skb_dst(skb));
-	ip6->saddr = node->local;
-	ip6->daddr = peer->addr;
+	ip6->saddr = *ina_xmit_src(node, route);
+	ip6->daddr = route->dst;
 	return ip6_local_out(node->net, skb->sk, skb);
 }
 
 /**
  * ina_xmit_send() - address a packet, or a super-packet, and send it
  * @node: the node
- * @peer: to whom
+ * @route: where to
  * @skb: it; consumed
  *
- * Context: bottom halves disabled, no lock held.
+ * Context: bottom halves disabled, under RCU, no lock held.
  * Return: 0, -EHOSTUNREACH without a route, -ENOBUFS if it was dropped below.
  */
-int ina_xmit_send(struct ina_node *node, struct ina_peer *peer,
+int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 		  struct sk_buff *skb)
 {
-	bool v4 = ipv6_addr_v4mapped(&peer->addr);
+	bool v4 = ipv6_addr_v4mapped(&route->dst);
 	unsigned int segs = skb_shinfo(skb)->gso_segs ?: 1;
 	bool udp = ina_xmit_is_udp(node);
 	struct dst_entry *dst;
 	int err;
 
-	dst = v4 ? ina_xmit_route4(node, peer) : ina_xmit_route6(node, peer);
+	dst = v4 ? ina_xmit_route4(node, route) : ina_xmit_route6(node, route);
 	if (IS_ERR(dst)) {
 		ina_stats_add(node->job->stats, INA_STAT_TX_ROUTE, segs);
 		kfree_skb(skb);
 		return -EHOSTUNREACH;
 	}
 	skb_dst_set(skb, dst);
+	WRITE_ONCE(route->used, dst->dev->ifindex);
 	if (udp)
-		ina_xmit_push_udp(node, peer, skb);
+		ina_xmit_push_udp(node, route, skb);
 	else
 		ina_wire_seal((struct ina_hdr *)skb->data, skb->len);
-	err = v4 ? ina_xmit_v4(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO) :
-		   ina_xmit_v6(node, peer, skb, udp ? IPPROTO_UDP : INA_IPPROTO);
+	err = v4 ? ina_xmit_v4(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO) :
+		   ina_xmit_v6(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO);
 	if (net_xmit_eval(err)) {
 		ina_stats_add(node->job->stats, INA_STAT_TX_DROP, segs);
 		return -ENOBUFS;
@@ -228,18 +249,18 @@ void ina_xmit_own(struct ina_node *node, struct sk_buff *skb,
 }
 
 /**
- * ina_xmit_control() - send a control packet
+ * ina_xmit_control_by() - send a control packet by a route
  * @node: the node
- * @peer: to whom
+ * @route: where to
  * @pkt: header
  * @body: the header of the type
  *
  * Control is small and rare and does not wait for the send buffer.
- * Context: process or softirq, no lock held.
+ * Context: process or softirq, under RCU, no lock held.
  * Return: 0 or a negative errno; whoever waits for an answer repeats.
  */
-int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
-		     const struct ina_pkt *pkt, const void *body)
+int ina_xmit_control_by(struct ina_node *node, struct ina_route *route,
+			const struct ina_pkt *pkt, const void *body)
 {
 	unsigned int size = ina_wire_body_size(pkt);
 	struct sk_buff *skb;
@@ -252,10 +273,34 @@ int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
 	skb_put_data(skb, body, size);
 	ina_xmit_own(node, skb, 1);
 	local_bh_disable();
-	err = ina_xmit_send(node, peer, skb);
+	err = ina_xmit_send(node, route, skb);
 	local_bh_enable();
 	if (!err)
 		ina_stats_inc(node->job->stats, INA_STAT_TX_CONTROL);
+	return err;
+}
+
+/**
+ * ina_xmit_control() - send a control packet by the fastest path
+ * @node: the node
+ * @peer: to whom
+ * @pkt: header
+ * @body: the header of the type
+ *
+ * Context: process or softirq, no lock held.
+ * Return: 0 or a negative errno; whoever waits for an answer repeats.
+ */
+int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
+		     const struct ina_pkt *pkt, const void *body)
+{
+	struct ina_route *route;
+	int err = -EHOSTUNREACH;
+
+	rcu_read_lock();
+	route = rcu_dereference(ina_path_fastest(peer)->route);
+	if (route)
+		err = ina_xmit_control_by(node, route, pkt, body);
+	rcu_read_unlock();
 	return err;
 }
 
@@ -265,12 +310,12 @@ int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
  * @to: the stranger
  * @join: its JOIN, which is refused, or NULL if it believes to have joined
  *
- * Context: softirq, no lock held. One small answer per packet.
+ * Context: softirq, under RCU, no lock held. One small answer per packet.
  */
 void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
 		       const struct ina_join_hdr *join)
 {
-	struct ina_peer peer = { .addr = *to };
+	struct ina_route route = { .dst = *to };
 	struct ina_pkt pkt = {
 		.type = INA_TYPE_WELCOME,
 		.job = node->job->config.id,
@@ -283,23 +328,24 @@ void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
 					     INA_REASON_CHILD_LOST),
 	};
 
-	if (dst_cache_init(&peer.dst, GFP_ATOMIC))
+	if (dst_cache_init(&route.cache, GFP_ATOMIC))
 		return;
-	ina_xmit_control(node, &peer, &pkt, &welcome);
-	dst_cache_destroy(&peer.dst);
+	ina_xmit_control_by(node, &route, &pkt, &welcome);
+	dst_cache_destroy(&route.cache);
 }
 
 /**
  * ina_xmit_source() - the source address and MTU towards a peer
  * @net: the namespace
  * @to: the peer
+ * @ifindex: device, 0 for any
  * @source: in: wanted, or ::; out: address to use
  * @mtu: where the path MTU goes
  *
  * Context: process.
  * Return: 0, -ENOMEM, or another negative errno if there is no route.
  */
-int ina_xmit_source(struct net *net, const struct in6_addr *to,
+int ina_xmit_source(struct net *net, const struct in6_addr *to, u32 ifindex,
 		    struct in6_addr *source, unsigned int *mtu)
 {
 	struct dst_entry *dst;
@@ -308,6 +354,7 @@ int ina_xmit_source(struct net *net, const struct in6_addr *to,
 		struct flowi4 fl4 = {
 			.daddr = to->s6_addr32[3],
 			.saddr = source->s6_addr32[3],
+			.flowi4_oif = ifindex,
 		};
 		struct rtable *rt = ip_route_output_key(net, &fl4);
 
@@ -316,7 +363,9 @@ int ina_xmit_source(struct net *net, const struct in6_addr *to,
 		ipv6_addr_set_v4mapped(fl4.saddr, source);
 		dst = &rt->dst;
 	} else {
-		struct flowi6 fl6 = { .daddr = *to, .saddr = *source };
+		struct flowi6 fl6 = {
+			.daddr = *to, .saddr = *source, .flowi6_oif = ifindex,
+		};
 
 		dst = ip6_route_output(net, NULL, &fl6);
 		if (!dst->error && ipv6_addr_any(source))

@@ -25,13 +25,15 @@ static inline unsigned int ina_xmit_packet(const struct ina_node *node, bool wid
 unsigned int ina_xmit_size(const struct ina_node *node, bool wide);
 struct sk_buff *ina_xmit_alloc(struct ina_node *node, unsigned int len);
 void ina_xmit_own(struct ina_node *node, struct sk_buff *skb, unsigned int segs);
-int ina_xmit_send(struct ina_node *node, struct ina_peer *peer,
+int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 		  struct sk_buff *skb);
+int ina_xmit_control_by(struct ina_node *node, struct ina_route *route,
+			const struct ina_pkt *pkt, const void *body);
 int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
 		     const struct ina_pkt *pkt, const void *body);
 void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
 		       const struct ina_join_hdr *join);
-int ina_xmit_source(struct net *net, const struct in6_addr *to,
+int ina_xmit_source(struct net *net, const struct in6_addr *to, u32 ifindex,
 		    struct in6_addr *source, unsigned int *mtu);
 
 #endif /* _INA_XMIT_H */

@@ -117,9 +117,58 @@ static int param_put_dev(const struct param *param, const char *word, struct nlm
 	uint32_t index = if_nametoindex(word);
 
 	if (!index)
-		return error_print("no device \"%s\" in this network namespace: %s", word,
-				   strerror(errno));
+		return error_print("Cannot find device \"%s\" in this network namespace", word);
 	return attr_put(request, param->attr, sizeof(index), &index);
+}
+
+/* A number of at least 0 with decimals, what follows it in *@end. */
+static bool decimal_parse(const char *word, double *value, char **end)
+{
+	*value = strtod(word, end);
+	return *word >= '0' && *word <= '9';
+}
+
+static int param_put_rate(const struct param *param, const char *word, struct nlmsghdr *request)
+{
+	static const struct {
+		const char *name;
+		double bytes;
+	} units[] = {
+		{ "", 1. / 8 }, { "bit", 1. / 8 }, { "kbit", 1e3 / 8 }, { "mbit", 1e6 / 8 },
+		{ "gbit", 1e9 / 8 }, { "tbit", 1e12 / 8 }, { "bps", 1 }, { "kbps", 1e3 },
+		{ "mbps", 1e6 }, { "gbps", 1e9 }, { "tbps", 1e12 },
+	};
+	size_t i = 0;
+	uint64_t u64;
+	double value;
+	char *end;
+
+	if (!strcmp(word, "auto"))
+		return attr_put(request, INA_A_DEV_AUTO, 0, NULL);
+	if (!decimal_parse(word, &value, &end))
+		i = ARRAY_SIZE(units);
+	while (i < ARRAY_SIZE(units) && strcasecmp(units[i].name, end))
+		i++;
+	if (i == ARRAY_SIZE(units))
+		return error_usage("%s: \"%s\" is not a rate; like 10gbit, 800mbit, 100mbps, or auto",
+				   param->keyword, word);
+	value *= units[i].bytes;
+	if (value >= 0x1p63)
+		return error_usage("%s %s is too large", param->keyword, word);
+	u64 = (uint64_t)value;
+	return attr_put(request, param->attr, sizeof(u64), &u64);
+}
+
+static int param_put_percent(const struct param *param, const char *word, struct nlmsghdr *request)
+{
+	double value;
+	uint32_t u32;
+	char *end;
+
+	if (!decimal_parse(word, &value, &end) || (*end && strcmp(end, "%")) || value > 100)
+		return error_usage("%s: \"%s\" is not a share in percent", param->keyword, word);
+	u32 = (uint32_t)(value * 1e4 + 0.5);
+	return attr_put(request, param->attr, sizeof(u32), &u32);
 }
 
 static int param_put(const struct param *param, const char *word, struct nlmsghdr *request)
@@ -139,6 +188,10 @@ static int param_put(const struct param *param, const char *word, struct nlmsghd
 		return param_put_addr(param, word, request);
 	case PARAM_DEV:
 		return param_put_dev(param, word, request);
+	case PARAM_RATE:
+		return param_put_rate(param, word, request);
+	case PARAM_PERCENT:
+		return param_put_percent(param, word, request);
 	case PARAM_FLAG:
 		break;
 	}

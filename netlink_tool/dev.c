@@ -1,47 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * inaconf dev: the devices on which packets are taken in the ingress hook,
- * before the network stack sees them.
+ * before the network stack sees them; how much of each may be used, and who
+ * keeps packets to that.
  */
 #include "inaconf.h"
 
 static const char dev_help[] =
 	"Usage: inaconf dev add [dev] IFNAME\n"
 	"       inaconf dev del [dev] IFNAME\n"
-	"       inaconf dev show [[dev] IFNAME]\n";
+	"       inaconf dev set [dev] IFNAME rate RATE|auto\n"
+	"       inaconf dev show [[dev] IFNAME]\n"
+	"\n"
+	"rate       of the device that may be used each way: 10gbit, 800mbit, 100mbps (bytes);\n"
+	"           auto: that of its link\n";
+
+static const struct param dev_add_table[] = {
+	{ "dev", PARAM_DEV, INA_A_DEV_IFINDEX, PARAM_REQUIRED | PARAM_BARE, NULL },
+};
 
 static const struct param dev_set_table[] = {
 	{ "dev", PARAM_DEV, INA_A_DEV_IFINDEX, PARAM_REQUIRED | PARAM_BARE, NULL },
+	{ "rate", PARAM_RATE, INA_A_DEV_RATE, PARAM_REQUIRED, NULL },
 };
 
 static const struct param dev_show_table[] = {
 	{ "dev", PARAM_DEV, INA_A_DEV_IFINDEX, PARAM_BARE, NULL },
 };
 
+static const struct words dev_add_params = WORDS(dev_add_table);
 static const struct words dev_set_params = WORDS(dev_set_table);
 static const struct words dev_show_params = WORDS(dev_show_table);
 
 static const struct field dev_fields[] = {
 	{ INA_A_DEV_NAME, FIELD_STRING, "name", "dev ", NULL },
 	{ INA_A_DEV_IFINDEX, FIELD_UINT, "ifindex", " ifindex ", NULL },
+	{ INA_A_DEV_RATE, FIELD_RATE, "rate", " rate ", NULL },
 };
 
-static int dev_set(struct inaconf *ctx, int argc, char **argv, uint8_t command)
+static const struct field dev_link_fields[] = {
+	{ INA_A_DEV_SPEED, FIELD_RATE, "speed", " speed ", NULL },
+	{ INA_A_DEV_PACING, FIELD_WORD, "pacing", " pacing ", &pacing_words },
+};
+
+static int dev_change(struct inaconf *ctx, int argc, char **argv, uint8_t command,
+		      const struct words *params)
 {
 	struct nlmsghdr *request = nl_request(&ctx->nl, command);
-	int ret = args_parse(&dev_set_params, argc, argv, request, NULL);
+	int ret = args_parse(params, argc, argv, request, NULL);
 
-	return ret ? ret : nl_query(&ctx->nl, request, &dev_set_params);
+	return ret ? ret : nl_query(&ctx->nl, request, params);
 }
 
 static int dev_add(struct inaconf *ctx, int argc, char **argv)
 {
-	return dev_set(ctx, argc, argv, INA_CMD_DEV_ADD);
+	return dev_change(ctx, argc, argv, INA_CMD_DEV_ADD, &dev_add_params);
 }
 
 static int dev_del(struct inaconf *ctx, int argc, char **argv)
 {
-	return dev_set(ctx, argc, argv, INA_CMD_DEV_DEL);
+	return dev_change(ctx, argc, argv, INA_CMD_DEV_DEL, &dev_add_params);
+}
+
+static int dev_set(struct inaconf *ctx, int argc, char **argv)
+{
+	return dev_change(ctx, argc, argv, INA_CMD_DEV_SET, &dev_set_params);
+}
+
+/* Nothing but the sender keeps to the rate: in JSON part of the device, else to stderr. */
+static void dev_warn(struct print *p, const char *name)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "no queueing discipline of %s paces packets, they leave in bursts: "
+		 "use 'tc qdisc replace dev %s root fq' (or ina)", name, name);
+	if (p->json)
+		print_string(p, "warning", "", text);
+	else
+		fprintf(stderr, "Warning: %s\n", text);
 }
 
 static void dev_print(struct print *p, const struct nlmsghdr *reply, const void *arg)
@@ -52,6 +89,12 @@ static void dev_print(struct print *p, const struct nlmsghdr *reply, const void 
 	attrs_parse(&attrs, reply);
 	print_object_open(p, NULL);
 	fields_print(p, dev_fields, ARRAY_SIZE(dev_fields), &attrs);
+	if (attrs.attr[INA_A_DEV_PACING])
+		print_bool(p, "auto", " auto", "", attrs.attr[INA_A_DEV_AUTO]);
+	fields_print(p, dev_link_fields, ARRAY_SIZE(dev_link_fields), &attrs);
+	if (attrs.attr[INA_A_DEV_PACING] &&
+	    attr_uint(attrs.attr[INA_A_DEV_PACING]) == INA_PACING_SENDER)
+		dev_warn(p, attr_string(attrs.attr[INA_A_DEV_NAME]));
 	print_object_close(p);
 	print_text(p, "\n");
 }
@@ -72,6 +115,7 @@ static int dev_show(struct inaconf *ctx, int argc, char **argv)
 static const struct command dev_commands[] = {
 	{ "add", dev_add },
 	{ "del", dev_del },
+	{ "set", dev_set },
 	{ "show", dev_show },
 	{ "help", NULL },
 };

@@ -53,14 +53,16 @@ const char *attr_string(const struct nlattr *attr)
 
 const char *attr_addr(const struct nlattr *attr, char text[ADDR_SIZE])
 {
-	const struct in6_addr *addr;
-	int family = AF_INET6;
-	const void *bytes;
-
-	if (!attr || mnl_attr_get_payload_len(attr) != sizeof(*addr))
+	if (!attr || mnl_attr_get_payload_len(attr) != sizeof(struct in6_addr))
 		return "-";
-	addr = mnl_attr_get_payload(attr);
-	bytes = addr;
+	return addr_text(mnl_attr_get_payload(attr), text);
+}
+
+const char *addr_text(const struct in6_addr *addr, char text[ADDR_SIZE])
+{
+	const void *bytes = addr;
+	int family = AF_INET6;
+
 	if (IN6_IS_ADDR_V4MAPPED(addr)) {
 		family = AF_INET;
 		bytes = &addr->s6_addr[12];
@@ -114,6 +116,12 @@ static void field_print(struct print *p, const struct field *field, const struct
 		break;
 	case FIELD_ADDR:
 		print_string(p, field->key, field->prefix, attr_addr(attr, text));
+		break;
+	case FIELD_RATE:
+		print_rate(p, field->key, field->prefix, attr_uint(attr));
+		break;
+	case FIELD_PERCENT:
+		print_percent(p, field->key, field->prefix, attr_uint(attr));
 		break;
 	}
 }

@@ -25,7 +25,8 @@ static const char inaconf_usage[] =
 	"\n"
 	"OBJECT     job      what is summed\n"
 	"           tree     the place of this machine in the tree of a job\n"
-	"           dev      devices whose packets are taken at ingress\n"
+	"           dev      devices whose packets are taken at ingress, and their rates\n"
+	"           path     the ways to a parent or child\n"
 	"           stats    counters\n"
 	"           monitor  events as they happen\n"
 	"           topo     the machines, switches and links of a cluster\n"
@@ -49,6 +50,7 @@ static const struct command objects[] = {
 	{ "job", job_run },
 	{ "tree", tree_run },
 	{ "dev", dev_run },
+	{ "path", path_run },
 	{ "stats", stats_run },
 	{ "monitor", monitor_run },
 	{ "topo", topo_run },

@@ -48,12 +48,14 @@ struct words {
 #define WORDS(a)	{ .table = (a), .count = ARRAY_SIZE(a), .stride = sizeof((a)[0]) }
 
 extern const struct words dtype_words;
-extern const struct words fragment_words;
+extern const struct words auto_words;
 extern const struct words on_loss_words;
 extern const struct words encap_words;
 extern const struct words state_words;
 extern const struct words reason_words;
 extern const struct words reason_texts;
+extern const struct words pacing_words;
+extern const struct words path_state_words;
 extern const struct words event_words;
 
 /* Word number @i, NULL beyond the end. */
@@ -91,7 +93,8 @@ struct print {
 
 /*
  * @key is the name in JSON (NULL in an array), @prefix what stands before the
- * value in text. print_text() is for text alone.
+ * value in text. In text print_rate() writes bytes per second as tc(8) does,
+ * print_percent() a share of a million in percent. print_text() is for text alone.
  */
 void print_array_open(struct print *p, const char *key);
 void print_array_close(struct print *p);
@@ -103,8 +106,16 @@ void print_int(struct print *p, const char *key, const char *prefix, int64_t val
 void print_hex(struct print *p, const char *key, const char *prefix, uint64_t value);
 void print_number(struct print *p, const char *key, const char *prefix, double value);
 void print_bytes(struct print *p, const char *key, const char *prefix, uint64_t value);
+void print_rate(struct print *p, const char *key, const char *prefix, uint64_t value);
+void print_percent(struct print *p, const char *key, const char *prefix, uint64_t value);
 void print_bool(struct print *p, const char *key, const char *yes, const char *no, bool value);
 void print_text(struct print *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Longest rate as text, with the zero. */
+#define RATE_SIZE	24
+
+/* Bytes per second as tc(8) writes them. */
+const char *rate_text(char text[RATE_SIZE], uint64_t value);
 
 /* Flush; returns INACONF_FAILED if anything could not be written. */
 int print_flush(struct print *p);
@@ -186,6 +197,8 @@ ssize_t nl_receive(struct nl *nl);
  * @PARAM_WORD: one of a list of words
  * @PARAM_ADDR: an IPv4 or IPv6 address
  * @PARAM_DEV: the name of a network device
+ * @PARAM_RATE: bytes per second of a device as tc(8) writes them, or auto: INA_A_DEV_AUTO
+ * @PARAM_PERCENT: a share in percent, of a million for the kernel
  */
 enum param_type {
 	PARAM_FLAG,
@@ -196,6 +209,8 @@ enum param_type {
 	PARAM_WORD,
 	PARAM_ADDR,
 	PARAM_DEV,
+	PARAM_RATE,
+	PARAM_PERCENT,
 };
 
 #define PARAM_REQUIRED	0x1	/* must be given */
@@ -287,6 +302,12 @@ int object_run(const struct object *object, struct inaconf *ctx, int argc, char 
 
 int job_run(struct inaconf *ctx, int argc, char **argv);
 int tree_run(struct inaconf *ctx, int argc, char **argv);
+/* path_auto.c: find paths, and what path add and del take, of struct param. */
+int path_auto(struct inaconf *ctx, int argc, char **argv);
+extern const struct words path_add_params;
+extern const struct words path_del_params;
+
+int path_run(struct inaconf *ctx, int argc, char **argv);
 int dev_run(struct inaconf *ctx, int argc, char **argv);
 int stats_run(struct inaconf *ctx, int argc, char **argv);
 int monitor_run(struct inaconf *ctx, int argc, char **argv);
@@ -318,6 +339,8 @@ int topo_draw_svg(const struct ina_topo *topo, FILE *file);
  * @FIELD_WORD: number of a word in a list
  * @FIELD_STRING: text
  * @FIELD_ADDR: address
+ * @FIELD_RATE: bytes per second, in text as tc(8) writes them
+ * @FIELD_PERCENT: share of a million, in text in percent
  */
 enum field_type {
 	FIELD_UINT,
@@ -327,6 +350,8 @@ enum field_type {
 	FIELD_WORD,
 	FIELD_STRING,
 	FIELD_ADDR,
+	FIELD_RATE,
+	FIELD_PERCENT,
 };
 
 /**
@@ -346,7 +371,7 @@ struct field {
 };
 
 /* Room for the attributes of any set of the family, by number. */
-#define ATTRS_MAX	16
+#define ATTRS_MAX	24
 
 struct attrs {
 	const struct nlattr *attr[ATTRS_MAX];
@@ -366,6 +391,7 @@ const char *attr_addr(const struct nlattr *attr, char text[ADDR_SIZE]);
 
 /* IPv4 and IPv6 as in attributes: 16 bytes, IPv4 mapped into IPv6. */
 bool addr_parse(const char *text, struct in6_addr *addr);
+const char *addr_text(const struct in6_addr *addr, char text[ADDR_SIZE]);
 
 /* Print those of @count @fields that are present. */
 void fields_print(struct print *p, const struct field *fields, size_t count,

@@ -197,6 +197,36 @@ void print_bytes(struct print *p, const char *key, const char *prefix, uint64_t 
 	fprintf(p->file, "%s%.1f %s", prefix, scaled, units[i]);
 }
 
+const char *rate_text(char text[RATE_SIZE], uint64_t value)
+{
+	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", "tbit" };
+	double scaled = (double)value * 8;
+	size_t i = 0;
+
+	for (; scaled >= 1000 && i + 1 < ARRAY_SIZE(units); i++)
+		scaled /= 1000;
+	snprintf(text, RATE_SIZE, "%.6g%s", scaled, units[i]);
+	return text;
+}
+
+void print_rate(struct print *p, const char *key, const char *prefix, uint64_t value)
+{
+	char text[RATE_SIZE];
+
+	if (p->json)
+		print_uint(p, key, prefix, value);
+	else
+		print_string(p, key, prefix, rate_text(text, value));
+}
+
+void print_percent(struct print *p, const char *key, const char *prefix, uint64_t value)
+{
+	if (p->json)
+		print_uint(p, key, prefix, value);
+	else
+		fprintf(p->file, "%s%.4g%%", prefix, (double)value / 1e4);
+}
+
 void print_bool(struct print *p, const char *key, const char *yes, const char *no, bool value)
 {
 	if (!p->json) {

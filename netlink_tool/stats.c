@@ -18,7 +18,7 @@ static const char stats_help[] =
 	"\n"
 	"job ID     counters of this job, else those of the network namespace\n"
 	"all, -a    also counters that are zero\n"
-	"child      when the contributions of each child come, the latest child first\n";
+	"child      when the contributions of each child come, the latest child first, and its rate\n";
 
 enum {
 	STATS_JOB,
@@ -107,6 +107,16 @@ static int stats_later(const void *a, const void *b)
 	return mine < its ? 1 : mine > its ? -1 : 0;
 }
 
+/* In text a column. */
+static void stats_print_rate(struct print *p, const char *key, const struct nlattr *attr)
+{
+	char text[RATE_SIZE];
+
+	if (attr && p->json)
+		print_rate(p, key, "", attr_uint(attr));
+	print_text(p, " %11s", attr ? rate_text(text, attr_uint(attr)) : "-");
+}
+
 /* Nanoseconds, in text as milliseconds. */
 static void stats_print_time(struct print *p, const char *key, const struct nlattr *attr)
 {
@@ -131,6 +141,8 @@ static void stats_print_child(struct print *p, const struct attrs *child)
 	stats_print_time(p, "late_ns", child->attr[INA_A_MEMBER_LATE]);
 	stats_print_time(p, "first_ns", child->attr[INA_A_MEMBER_FIRST]);
 	stats_print_time(p, "last_ns", child->attr[INA_A_MEMBER_LAST]);
+	stats_print_rate(p, "request", child->attr[INA_A_MEMBER_REQUEST]);
+	stats_print_rate(p, "rate", child->attr[INA_A_MEMBER_RATE]);
 	if (child->attr[INA_A_MEMBER_LOST]) {
 		print_uint(p, "lost", " ", attr_uint(child->attr[INA_A_MEMBER_LOST]));
 		print_uint(p, "round", " ", attr_uint(child->attr[INA_A_MEMBER_ROUND]));
@@ -155,8 +167,8 @@ static void stats_print_children(struct print *p, const struct nlmsghdr *reply, 
 	qsort(children, count, sizeof(children[0]), stats_later);
 	print_object_open(p, NULL);
 	print_uint(p, "job", "job ", attr_uint(attrs.attr[INA_A_TREE_JOB]));
-	print_text(p, "\n    %-15s %11s %11s %11s %s\n", "child", "late ms", "first ms",
-		   "last ms", "lost, round");
+	print_text(p, "\n    %-15s %11s %11s %11s %11s %11s %s\n", "child", "late ms", "first ms",
+		   "last ms", "requests", "granted", "lost, round");
 	print_array_open(p, "children");
 	for (size_t i = 0; i < count; i++)
 		stats_print_child(p, &children[i]);

@@ -54,12 +54,16 @@ static const struct field tree_fields[] = {
 static const struct field tree_local_fields[] = {
 	{ INA_A_TREE_ATTACHED, FIELD_UINT, "attached", ", workers attached ", NULL },
 	{ INA_A_TREE_WORKERS, FIELD_UINT, "workers", " of ", NULL },
+	{ INA_A_TREE_REQUEST, FIELD_RATE, "request", ", requests ", NULL },
+	{ INA_A_TREE_RATE, FIELD_RATE, "rate", ", granted ", NULL },
 };
 
 static const struct field tree_member_fields[] = {
 	{ INA_A_MEMBER_INDEX, FIELD_UINT, "index", ", index ", NULL },
 	{ INA_A_MEMBER_WORKERS, FIELD_UINT, "workers", ", workers ", NULL },
 	{ INA_A_MEMBER_ACKED, FIELD_UINT, "acked", ", acked ", NULL },
+	{ INA_A_MEMBER_REQUEST, FIELD_RATE, "request", ", requests ", NULL },
+	{ INA_A_MEMBER_RATE, FIELD_RATE, "rate", ", granted ", NULL },
 };
 
 static int tree_set(struct inaconf *ctx, int argc, char **argv)

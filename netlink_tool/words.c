@@ -17,7 +17,7 @@ static const char *const dtypes[] = {
 };
 
 /* What may be said in place of a number. */
-static const char *const fragments[] = {
+static const char *const autos[] = {
 	"auto",
 };
 
@@ -69,6 +69,19 @@ static const char *const reasons_long[] = {
 	[INA_REASON_EXCLUDED] = "the others went on without this node",
 };
 
+static const char *const pacings[] = {
+	[INA_PACING_SENDER] = "sender",
+	[INA_PACING_FQ] = "fq",
+	[INA_PACING_ETF] = "etf",
+	[INA_PACING_INA] = "ina",
+};
+
+static const char *const path_states[] = {
+	[INA_PATH_STATE_UP] = "up",
+	[INA_PATH_STATE_LINK_DOWN] = "link-down",
+	[INA_PATH_STATE_SILENT] = "silent",
+};
+
 static const char *const events[] = {
 	[INA_EVENT_TYPE_JOB_ADDED] = "job-added",
 	[INA_EVENT_TYPE_JOB_DELETED] = "job-deleted",
@@ -92,15 +105,19 @@ static const char *const events[] = {
 	[INA_EVENT_TYPE_RANK_TWICE] = "rank-twice",
 	[INA_EVENT_TYPE_LINK_DOWN] = "link-down",
 	[INA_EVENT_TYPE_LINK_UP] = "link-up",
+	[INA_EVENT_TYPE_PATH_DOWN] = "path-down",
+	[INA_EVENT_TYPE_PATH_UP] = "path-up",
 };
 
 const struct words dtype_words = WORDS(dtypes);
-const struct words fragment_words = WORDS(fragments);
+const struct words auto_words = WORDS(autos);
 const struct words encap_words = WORDS(encaps);
 const struct words on_loss_words = WORDS(on_losses);
 const struct words state_words = WORDS(states);
 const struct words reason_words = WORDS(reasons);
 const struct words reason_texts = WORDS(reasons_long);
+const struct words pacing_words = WORDS(pacings);
+const struct words path_state_words = WORDS(path_states);
 const struct words event_words = WORDS(events);
 
 const char *words_get(const struct words *words, uint64_t i)

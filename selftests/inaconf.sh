@@ -53,7 +53,7 @@ ip link set eth0 up
 ifindex=$(ip -o link show eth0 | cut -d: -f1)
 
 # Empty.
-for object in job tree dev; do
+for object in job tree dev path; do
 	ok "there is no $object at first" silent $object show
 	ok "no $object is an empty array in JSON" json "it == []" $object show
 done
@@ -127,13 +127,13 @@ ok "a tree with a worker attached is not replaced" \
 
 # Devices.
 ok "a device is added" silent dev add eth0
-ok "it is shown" prints "dev eth0 ifindex $ifindex" dev show
-ok "it is shown by its name" prints "dev eth0 ifindex $ifindex" dev show dev eth0
-ok "it is shown in JSON" json "it == [{'name': 'eth0', 'ifindex': $ifindex}]" dev show
+ok "it is shown" bash -c "inaconf dev show | grep -Eq '^dev eth0 ifindex $ifindex( |\$)'"
+ok "it is shown by its name" bash -c "inaconf dev show dev eth0 | grep -Eq '^dev eth0 ifindex $ifindex( |\$)'"
+ok "it is shown in JSON" json "len(it) == 1 and it[0]['name'] == 'eth0' and it[0]['ifindex'] == $ifindex" dev show
 ok "it is not added twice" fails 1 \
 	"Error: The device is added already: see 'inaconf dev show' (dev)" dev add eth0
 ok "a device that does not exist is refused" \
-	fails 1 "Error: no device \"eth9\" in this network namespace: No such device" dev add eth9
+	fails 1 "Error: Cannot find device \"eth9\" in this network namespace" dev add eth9
 ok "a device is removed" silent dev del eth0
 ok "a device not added is refused" \
 	fails 1 "Error: The device is not added: see 'inaconf dev show' (dev)" dev del eth0
@@ -255,9 +255,9 @@ usage_error()
 words()
 {
 	ok "an unknown object: what is known" \
-		fails 2 'Error: unknown object "jobs"; known: job, tree, dev, stats, monitor, topo, plan, help' jobs
+		fails 2 'Error: unknown object "jobs"; known: job, tree, dev, path, stats, monitor, topo, plan, help' jobs
 	ok "words are not guessed" \
-		fails 2 'Error: unknown object "j"; known: job, tree, dev, stats, monitor, topo, plan, help' j show
+		fails 2 'Error: unknown object "j"; known: job, tree, dev, path, stats, monitor, topo, plan, help' j show
 	ok "an unknown command: what is known" \
 		fails 2 'Error: unknown command "ad"; known: add, del, show, help' job ad
 	ok "an unknown word: what is known" fails 2 \
@@ -293,18 +293,36 @@ words()
 		job add 20 capacity 1 port 65536
 	ok "no address" fails 2 'Error: parent: "10.0.0" is not an IPv4 or IPv6 address' \
 		tree set job 7 parent 10.0.0
+	ok "no rate" fails 2 'Error: rate: "fast" is not a rate; like 10gbit, 800mbit, 100mbps, or auto' \
+		dev set eth0 rate fast
+	ok "a rate with an unknown unit" fails 2 \
+		'Error: rate: "10gb" is not a rate; like 10gbit, 800mbit, 100mbps, or auto' dev set eth0 rate 10gb
+	ok "a rate too large" fails 2 "Error: rate 100000000000gbit is too large" \
+		dev set eth0 rate 100000000000gbit
+	ok "a missing rate" fails 2 "Error: rate is required" dev set eth0
+	ok "the rate of a device that does not exist" fails 1 \
+		'Error: Cannot find device "eth9" in this network namespace' dev set eth9 rate 1gbit
+	ok "no share" fails 2 'Error: loss-limit: "1.5k" is not a share in percent' \
+		path set job 7 loss-limit 1.5k
+	ok "more than all" fails 2 'Error: loss-limit: "101%" is not a share in percent' \
+		path set job 7 loss-limit 101%
+	ok "an unknown word of a path" fails 2 \
+		'Error: unknown word "port"; known: job, peer, dev, src, dst, sport, weight' path add job 7 port 1
+	ok "a path by a device that does not exist" fails 1 \
+		'Error: Cannot find device "eth9" in this network namespace' path add job 7 dev eth9
+	ok "a path without a number" fails 2 "Error: id is required" path del job 7
 	ok "none of that added a job" fails 1 "Error: No such job: see 'inaconf job show' (id)" job show 20
 	ok "no words at all: the usage" usage_error
 	ok "an unknown option: the usage" usage_error --frobnicate job show
 	ok "a full disk is an error" bash -c 'inaconf help >/dev/full 2>/dev/null; test $? = 1'
-	for object in job tree dev stats monitor; do
+	for object in job tree dev path stats monitor; do
 		for word in help -h --help; do
 			ok "$object $word prints its usage" bash -c \
 				"inaconf $object $word | head -n 1 | grep -q '^Usage: inaconf $object'"
 		done
 	done
 	ok "help and -h are the same" test "$(inaconf help)" = "$(inaconf -h)"
-	ok "help lists the objects" test "$(inaconf --help | grep -Ec '(job|tree|dev|stats|monitor)  ')" = 5
+	ok "help lists the objects" test "$(inaconf --help | grep -Ec '(job|tree|dev|path|stats|monitor)  ')" = 6
 	ok "-V prints a version" bash -c "inaconf -V | grep -Eqx 'inaconf [0-9][0-9a-z.-]*'"
 }
 [[ $INA_SIZE == small ]] || words

@@ -16,6 +16,8 @@ static void sample_print(struct print *p)
 	print_hex(p, "hash", " hash ", 0xab);
 	print_bytes(p, "memory", " memory ", 3 << 19);
 	print_bool(p, "joined", " joined", " missing", true);
+	print_rate(p, "rate", " rate ", 1250000000);
+	print_percent(p, "loss_ppm", " loss ", 12500);
 	print_array_open(p, "children");
 	print_string(p, NULL, " ", "a");
 	print_string(p, NULL, " ", "b");
@@ -47,7 +49,7 @@ static void expect(int number, const char *name, struct print form,
 	fn(&form);
 	fclose(form.file);
 	same = !strcmp(text, expected);
-	printf("%sok %d %s\n", same ? "" : "not ", number, name);
+	printf("%sok %d - %s\n", same ? "" : "not ", number, name);
 	if (!same)
 		printf("# got      %s\n# expected %s\n", text, expected);
 	failed += !same;
@@ -58,14 +60,16 @@ int main(void)
 {
 	printf("1..4\n");
 	expect(1, "text", (struct print){ .json = false }, sample_print,
-	       "job 18446744073709551615 hash 0x00000000000000ab memory 1.5 MiB joined a b\n");
+	       "job 18446744073709551615 hash 0x00000000000000ab memory 1.5 MiB joined rate 10gbit loss 1.25% a b\n");
 	expect(2, "json", (struct print){ .json = true }, sample_print,
 	       "[{\"job\":18446744073709551615,\"hash\":\"0x00000000000000ab\","
-	       "\"memory\":1572864,\"joined\":true,\"children\":[\"a\",\"b\"],\"none\":{}}]\n");
+	       "\"memory\":1572864,\"joined\":true,\"rate\":1250000000,"
+	       "\"loss_ppm\":12500,\"children\":[\"a\",\"b\"],\"none\":{}}]\n");
 	expect(3, "pretty", (struct print){ .json = true, .pretty = true }, sample_print,
 	       "[\n    {\n        \"job\": 18446744073709551615,\n"
 	       "        \"hash\": \"0x00000000000000ab\",\n        \"memory\": 1572864,\n"
-	       "        \"joined\": true,\n        \"children\": [\n            \"a\",\n"
+	       "        \"joined\": true,\n        \"rate\": 1250000000,\n"
+	       "        \"loss_ppm\": 12500,\n        \"children\": [\n            \"a\",\n"
 	       "            \"b\"\n        ],\n        \"none\": {}\n    }\n]\n");
 	expect(4, "quote", (struct print){ .json = true }, quote_print,
 	       "\"\\\"\\\\\\u000a\\u007f \xc3\xa4 \\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\"");

@@ -111,7 +111,8 @@ static struct in6_addr child_addr(u32 child)
 
 static void setup_hops(void)
 {
-	size_t size = ina_hop_size(slots, job.config.group);
+	size_t got = ina_hop_got_size(job.config.group);
+	size_t size = got + ina_queue_size(slots);
 	u32 i;
 
 	region(&node->hops, CHILDREN * size);
@@ -122,9 +123,12 @@ static void setup_hops(void)
 		child->workers = 1;
 		child->token = i + 1;
 		child->acked = 0;
-		ina_hop_init(&child->peer.hop, slots, job.config.group);
-		ina_hop_memory(&child->peer.hop, node->hops.addr + i * size);
-		ina_hop_reset(&child->peer.hop, EPOCH);
+		ina_queue_init(&child->peer.queue, slots);
+		ina_hop_init(&child->peer.path[0].hop, &child->peer.queue,
+			     job.config.group);
+		child->peer.path[0].hop.got = node->hops.addr + i * size;
+		child->peer.queue.pending = node->hops.addr + i * size + got;
+		ina_hop_reset(&child->peer.path[0].hop, EPOCH);
 		seqs[i] = 0;
 	}
 }
@@ -262,7 +266,7 @@ static void next_round(void)
 	u32 i, epoch;
 
 	for (i = 0; i < CHILDREN; i++)
-		while (ina_hop_next_answer(&node->children[i].peer.hop, &epoch,
+		while (ina_hop_next_answer(&node->children[i].peer.path[0].hop, &epoch,
 					   &answer))
 			if (answer.lost)
 				die("a packet was not accounted for");

@@ -113,6 +113,12 @@ bool ina_fail_round(struct ina_node *node, const struct ina_tag *tag,
 	return false;
 }
 
+/* Nothing is lost. */
+u64 ina_path_lost(const struct ina_peer *peer)
+{
+	return 0;
+}
+
 /* Never reached: nobody fails, is late, joins, or is a local worker. */
 #define NEVER(type, name, ...)						\
 type name(__VA_ARGS__)							\
@@ -140,3 +146,7 @@ NEVER(void, ina_worker_give_up, struct ina_worker *worker, u64 first, u64 below,
 NEVER(void, ina_worker_round_end, struct ina_worker *worker,
       const struct ina_round *round, u16 flags)
 NEVER(void, ina_worker_base, struct ina_worker *worker)
+NEVER(bool, ina_path_is_added, const struct ina_peer *peer,
+      const struct in6_addr *addr)
+NEVER(bool, ina_path_is_extra, const struct ina_node *node,
+      const struct in6_addr *addr)

@@ -64,7 +64,7 @@ static size_t raw_craft_spoil(const struct raw *raw, const char *kind, uint8_t *
 	else if (!strcmp(kind, "type0"))
 		hdr->type = 0;
 	else if (!strcmp(kind, "flags"))
-		hdr->flags |= htons(0x8000);
+		hdr->flags |= 0x80;
 	else if (!strcmp(kind, "size"))
 		return RAW_CRAFT_SIZE + 1;
 	else if (!strcmp(kind, "result"))
@@ -75,7 +75,7 @@ static size_t raw_craft_spoil(const struct raw *raw, const char *kind, uint8_t *
 		hdr->flags = 0;
 	else if (strcmp(kind, "crc"))
 		return 0;
-	if (!strcmp(kind, "job") && (hdr->flags & htons(INA_F_CRC)))
+	if (!strcmp(kind, "job") && (hdr->flags & INA_F_CRC))
 		raw_seal(packet, RAW_CRAFT_SIZE);
 	if (!strcmp(kind, "crc")) {
 		raw_seal(packet, RAW_CRAFT_SIZE);

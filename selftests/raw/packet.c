@@ -88,7 +88,7 @@ void raw_seal(void *packet, size_t len)
 {
 	struct ina_hdr *hdr = packet;
 
-	hdr->flags |= htons(INA_F_CRC);
+	hdr->flags |= INA_F_CRC;
 	hdr->crc = 0;
 	hdr->crc = htonl(~raw_crc32c(~0U, packet, len));
 }

@@ -19,6 +19,7 @@
 #define INA_GROUP_MAX		2048	/* packets in a group */
 #define INA_INDEX_NONE		0xffff	/* sender has no contributor index */
 #define INA_RANKS_MAX		4096	/* ranks are below */
+#define INA_PATHS_MAX		8	/* paths to a neighbour, numbers are below */
 
 /**
  * enum ina_type - type of a packet
@@ -34,6 +35,8 @@
  * @INA_TYPE_GROUP_NACK: either way: packets of a group are missing
  * @INA_TYPE_LATE: child to parent: whom a round of my subtree waits for
  * @INA_TYPE_EXCLUDE: parent to child: go on without whom a round waits for
+ * @INA_TYPE_PROBE: either way: does this path lead to you?
+ * @INA_TYPE_ECHO: either way: it does
  * @INA_TYPE_MAX: number of types
  */
 enum ina_type {
@@ -49,12 +52,14 @@ enum ina_type {
 	INA_TYPE_GROUP_NACK,
 	INA_TYPE_LATE,
 	INA_TYPE_EXCLUDE,
+	INA_TYPE_PROBE,
+	INA_TYPE_ECHO,
 	INA_TYPE_MAX,
 };
 
-#define INA_F_CRC		0x0001	/* ina_hdr.crc is set */
-#define INA_F_OVERFLOW		0x0002	/* an element was saturated */
-#define INA_F_INEXACT		0x0004	/* an element lost bits below the unit */
+#define INA_F_CRC		0x01	/* ina_hdr.crc is set */
+#define INA_F_OVERFLOW		0x02	/* an element was saturated */
+#define INA_F_INEXACT		0x04	/* an element lost bits below the unit */
 #define INA_F_STICKY		(INA_F_OVERFLOW | INA_F_INEXACT)
 #define INA_F_ALL		(INA_F_CRC | INA_F_STICKY)
 
@@ -62,6 +67,8 @@ enum ina_type {
  * struct ina_hdr - start of every packet
  * @version: INA_WIRE_VERSION
  * @type: enum ina_type
+ * @path: number of the sender's path; of whom it answers or asks: DONE, GROUP_OK,
+ *	GROUP_NACK, ECHO
  * @flags: INA_F_*
  * @job: number of the job
  * @epoch: membership the packet belongs to; JOIN: the highest the subtree has
@@ -86,7 +93,8 @@ enum ina_type {
 struct ina_hdr {
 	__u8	version;
 	__u8	type;
-	__be16	flags;
+	__u8	path;
+	__u8	flags;
 	__be32	job;
 	__be32	epoch;
 	__be32	round;
@@ -198,6 +206,18 @@ struct ina_ack_hdr {
  */
 struct ina_done_hdr {
 	__be32	end;
+};
+
+/**
+ * struct ina_probe_hdr - behind the header of a PROBE or an ECHO
+ * @time: of the sender of the PROBE, for it alone
+ * @number: of the PROBE on its path
+ * @pad: 0
+ */
+struct ina_probe_hdr {
+	__be64	time;
+	__be32	number;
+	__be32	pad;
 };
 
 /**

@@ -259,6 +259,9 @@ struct tasklet_struct { };
 struct work_struct { };
 struct delayed_work { };
 struct dst_cache { };
+struct timer_list { };
+#define hweight8(x)	__builtin_popcount((u8)(x))
+typedef unsigned int gfp_t;
 struct wait_queue_entry { };
 struct page_frag { };
 struct net;

@@ -1,0 +1,710 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Paths to a neighbour. A super-packet takes the path with the least under way, or
+ * the one whose turn it is if the operator gave them weights; a round that fits one
+ * super-packet, and control, the fastest. What a path that leads nowhere has no
+ * answer to takes another: whatever comes twice is added once.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "event.h"
+#include "node.h"
+#include "path.h"
+#include "probe.h"
+#include "tx.h"
+#include "xmit.h"
+
+#define INA_PATH_WINDOW_NS	(50 * NSEC_PER_MSEC)	/* figures are of about that */
+#define INA_PATH_TURN_SHIFT	10
+
+/* A route that goes nowhere yet. Context: process. Return: it, or NULL. */
+static struct ina_route *ina_path_route(gfp_t gfp)
+{
+	struct ina_route *route = kzalloc(sizeof(*route), gfp);
+
+	if (route && dst_cache_init(&route->cache, gfp)) {
+		kfree(route);
+		route = NULL;
+	}
+	return route;
+}
+
+/**
+ * ina_path_init() - make a zeroed peer, which has one path
+ * @peer: it
+ * @addr: its address
+ * @slots: slots of the node
+ * @group: numbers in a group, a power of two
+ * @gfp: for memory
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; ina_path_exit() is right after both.
+ */
+int ina_path_init(struct ina_peer *peer, const struct in6_addr *addr, u32 slots,
+		  u32 group, gfp_t gfp)
+{
+	struct ina_route *route = ina_path_route(gfp);
+	int i;
+
+	peer->addr = *addr;
+	ina_queue_init(&peer->queue, slots);
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		ina_hop_init(&peer->path[i].hop, &peer->queue, group);
+	if (!route)
+		return -ENOMEM;
+	route->dst = *addr;
+	RCU_INIT_POINTER(peer->path[0].route, route);
+	peer->npaths = 1;
+	return 0;
+}
+
+/* Nobody uses the path any more. Context: process. */
+static void ina_path_free(struct ina_path *path)
+{
+	struct ina_route *route = rcu_access_pointer(path->route);
+
+	RCU_INIT_POINTER(path->route, NULL);
+	if (route)
+		dst_cache_destroy(&route->cache);
+	kfree(route);
+	path->hop.log = NULL;
+	ina_region_free(&path->log);
+}
+
+/**
+ * ina_path_exit() - undo ina_path_init(), whatever has been added
+ * @peer: the peer; nobody uses it any more
+ *
+ * Context: process.
+ */
+void ina_path_exit(struct ina_peer *peer)
+{
+	int i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		ina_path_free(&peer->path[i]);
+	peer->npaths = 0;
+}
+
+/**
+ * ina_path_size() - memory of a peer besides that of added paths
+ * @slots: slots of the node
+ * @group: numbers in a group
+ *
+ * Return: bytes.
+ */
+size_t ina_path_size(u32 slots, u32 group)
+{
+	return ina_queue_size(slots) + INA_PATHS_MAX * ina_hop_got_size(group) +
+	       ina_hop_log_size(group);
+}
+
+/**
+ * ina_path_memory() - give a peer what it needs for its first epoch
+ * @peer: it
+ * @memory: zeroed, ina_path_size() bytes
+ */
+void ina_path_memory(struct ina_peer *peer, void *memory)
+{
+	struct ina_path *path = peer->path;
+	size_t size = ina_hop_got_size(path->hop.group);
+	int i;
+
+	peer->queue.pending = memory;
+	memory += ina_queue_size(peer->queue.slots);
+	for (i = 0; i < INA_PATHS_MAX; i++, memory += size)
+		path[i].hop.got = memory;
+	if (rcu_access_pointer(path->route) && !path->log.addr)
+		path->hop.log = memory;
+}
+
+/**
+ * ina_path_reset() - a new epoch: count from 0 on all paths, in both directions
+ * @peer: the peer
+ * @epoch: number of the epoch
+ *
+ * What is pending stays: it is looked at when its turn comes.
+ * Context: process or softirq.
+ */
+void ina_path_reset(struct ina_peer *peer, u32 epoch)
+{
+	int i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		ina_hop_reset(&peer->path[i].hop, epoch);
+}
+
+/**
+ * ina_path_take_over() - a child stays when others come or go
+ * @peer: its new entry
+ * @old: its old one, which keeps nothing
+ *
+ * Context: process, the node is paused and its lock is held.
+ */
+void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
+{
+	struct ina_path *to, *from;
+	int i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++) {
+		to = &peer->path[i];
+		from = &old->path[i];
+		/* The first is freed with the old entry. */
+		swap(to->route, from->route);
+		swap(to->log, from->log);
+		to->hop.log = to->log.addr;
+		to->hop.lost = from->hop.lost;
+		to->hop.silent = from->hop.silent;
+		to->state = from->state;
+		to->weight = from->weight;
+		to->sent = from->sent;
+		to->rtt = from->rtt;
+		to->lost = from->lost;
+		to->heard = jiffies;
+	}
+	peer->npaths = old->npaths;
+	peer->first = old->first;
+	peer->weighted = old->weighted;
+	peer->heard = old->heard;
+}
+
+/**
+ * ina_path_lead_to() - the peer will be another one: the paths to the old one are gone
+ * @peer: it
+ * @addr: its new address
+ *
+ * Context: process, inet->lock held, the node is paused.
+ */
+void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
+{
+	struct ina_path *path = peer->path;
+	struct ina_route *route;
+	int i;
+
+	/* One of them stays as the first. */
+	swap(path[0].route, path[peer->first].route);
+	for (i = 1; i < INA_PATHS_MAX; i++)
+		ina_path_free(&path[i]);
+	route = rcu_access_pointer(path->route);
+	route->src = in6addr_any;
+	route->dst = *addr;
+	route->ifindex = 0;
+	route->sport = 0;
+	dst_cache_reset(&route->cache);
+	path->hop.silent = false;
+	path->state = INA_PATH_STATE_UP;
+	path->weight = 0;
+	path->rtt = 0;
+	peer->npaths = 1;
+	peer->first = 0;
+	peer->weighted = false;
+}
+
+/**
+ * ina_path_end() - paths that have anything to do
+ * @peer: the peer
+ *
+ * Context: any.
+ * Return: their numbers are below.
+ */
+u8 ina_path_end(const struct ina_peer *peer)
+{
+	if (READ_ONCE(peer->npaths) > 1 || READ_ONCE(peer->first))
+		return INA_PATHS_MAX;
+	return max_t(u8, READ_ONCE(peer->heard), 1);
+}
+
+/**
+ * ina_path_lost() - packets of a peer that were found missing
+ * @peer: it
+ *
+ * Context: any.
+ * Return: how many, on all its paths.
+ */
+u64 ina_path_lost(const struct ina_peer *peer)
+{
+	u64 lost = 0;
+	u8 i;
+
+	for (i = 0; i < ina_path_end(peer); i++)
+		lost += READ_ONCE(peer->path[i].hop.lost);
+	return lost;
+}
+
+/**
+ * ina_path_is_added() - is an address that of a path to a peer
+ * @peer: the peer
+ * @addr: the address
+ *
+ * Context: softirq, under RCU.
+ * Return: true if so.
+ */
+bool ina_path_is_added(const struct ina_peer *peer, const struct in6_addr *addr)
+{
+	const struct ina_route *route;
+	int i;
+
+	if (READ_ONCE(peer->npaths) <= 1 && !READ_ONCE(peer->first))
+		return false;
+	for (i = 0; i < INA_PATHS_MAX; i++) {
+		route = rcu_dereference(peer->path[i].route);
+		if (route && ipv6_addr_equal(&route->dst, addr))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * ina_path_is_extra() - is an address that of a path from a node
+ * @node: the node
+ * @addr: the address
+ *
+ * Context: any, under RCU.
+ * Return: true if so.
+ */
+bool ina_path_is_extra(const struct ina_node *node, const struct in6_addr *addr)
+{
+	const struct ina_addrs *extra = rcu_dereference(node->extra);
+	u32 i;
+
+	for (i = 0; extra && i < extra->count; i++)
+		if (ipv6_addr_equal(&extra->addr[i], addr))
+			return true;
+	return false;
+}
+
+static bool ina_path_is_up(const struct ina_path *path)
+{
+	return rcu_access_pointer(path->route) &&
+	       READ_ONCE(path->state) == INA_PATH_STATE_UP;
+}
+
+/**
+ * ina_path_fastest() - the path with the shortest way there and back
+ * @peer: the peer
+ *
+ * Context: any, under RCU.
+ * Return: it; if none is up, one that has a route.
+ */
+struct ina_path *ina_path_fastest(struct ina_peer *peer)
+{
+	struct ina_path *path, *best = &peer->path[READ_ONCE(peer->first)];
+	u64 rtt, least = U64_MAX;
+
+	if (likely(READ_ONCE(peer->npaths) <= 1))
+		return best;
+	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
+		if (!ina_path_is_up(path))
+			continue;
+		/* One that was never asked is as good as those that do not answer. */
+		rtt = READ_ONCE(path->rtt) ?: U64_MAX - 1;
+		if (rtt < least) {
+			least = rtt;
+			best = path;
+		}
+	}
+	return best;
+}
+
+/* Is the round that has the next slot so small that it fits a super-packet? */
+static bool ina_path_is_small(const struct ina_node *node,
+			      const struct ina_peer *peer)
+{
+	int slot = ina_queue_peek(&peer->queue);
+
+	if (slot < 0)
+		return false;
+	return (u64)READ_ONCE(node->rounds[slot / node->frags].frags) *
+	       ina_xmit_packet(node, false) <= READ_ONCE(node->chunk);
+}
+
+/* The less, the sooner a path has its turn. */
+static u64 ina_path_rank(const struct ina_peer *peer,
+			 const struct ina_path *path, bool small)
+{
+	const struct ina_hop *hop = &path->hop;
+
+	if (small)
+		return READ_ONCE(path->rtt);
+	if (READ_ONCE(peer->weighted))
+		return path->turn;
+	return READ_ONCE(hop->next) - READ_ONCE(hop->una);
+}
+
+/**
+ * ina_path_choose() - the path of the next super-packet
+ * @node: the node
+ * @peer: to whom
+ *
+ * Context: the sender's, under RCU.
+ * Return: it, or NULL if none has credit.
+ */
+struct ina_path *ina_path_choose(struct ina_node *node, struct ina_peer *peer)
+{
+	struct ina_path *path, *best = NULL;
+	u64 rank, least = U64_MAX;
+	bool small, up = false;
+
+	if (likely(READ_ONCE(peer->npaths) <= 1))
+		return &peer->path[READ_ONCE(peer->first)];
+	small = ina_path_is_small(node, peer);
+	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
+		if (!ina_path_is_up(path))
+			continue;
+		up = true;
+		rank = ina_path_rank(peer, path, small);
+		if (rank < least && ina_hop_credit(&path->hop)) {
+			least = rank;
+			best = path;
+		}
+	}
+	return up ? best : ina_path_fastest(peer);
+}
+
+/**
+ * ina_path_has_credit() - may something be sent before an answer comes
+ * @peer: to whom
+ *
+ * Context: the sender's.
+ * Return: true if so, on any path.
+ */
+bool ina_path_has_credit(struct ina_peer *peer)
+{
+	struct ina_path *path;
+	bool up = false;
+
+	if (likely(READ_ONCE(peer->npaths) <= 1))
+		return ina_hop_credit(&peer->path[READ_ONCE(peer->first)].hop);
+	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
+		if (!ina_path_is_up(path))
+			continue;
+		up = true;
+		if (ina_hop_credit(&path->hop))
+			return true;
+	}
+	return !up && ina_hop_credit(&ina_path_fastest(peer)->hop);
+}
+
+/**
+ * ina_path_charge() - something is sent on a path
+ * @path: the path
+ * @bytes: of it
+ *
+ * Context: the sender's.
+ */
+void ina_path_charge(struct ina_path *path, unsigned int bytes)
+{
+	path->sent += bytes;
+	path->turn += ((u64)bytes << INA_PATH_TURN_SHIFT) /
+		      (READ_ONCE(path->weight) ?: 1);
+}
+
+/**
+ * ina_path_answered() - the peer said what it has of a group
+ * @node: the node
+ * @path: on which it was sent
+ * @count: packets it speaks of
+ * @lost: of these, are missing
+ *
+ * Context: softirq, no lock held.
+ */
+void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
+		       u32 lost)
+{
+	u64 now = ktime_get_ns(), time;
+
+	WRITE_ONCE(path->heard, jiffies);
+	WRITE_ONCE(path->unheard, 0);
+	spin_lock_bh(&path->hop.lock);
+	path->answered += count;
+	path->missing += lost;
+	path->lost += lost;
+	time = now - path->since;
+	if (time >= INA_PATH_WINDOW_NS) {
+		/* After a pause the pause is not counted. */
+		if (time < NSEC_PER_SEC)
+			path->goodput = div64_u64((u64)(path->answered - path->missing) *
+						  ina_xmit_size(node, false) *
+						  NSEC_PER_SEC, time);
+		path->loss = div_u64((u64)path->missing * 1000000,
+				     path->answered);
+		path->answered = 0;
+		path->missing = 0;
+		path->since = now;
+	}
+	spin_unlock_bh(&path->hop.lock);
+}
+
+static void ina_path_event(const struct ina_node *node,
+			   const struct ina_peer *peer,
+			   const struct ina_path *path, u8 state)
+{
+	static const char * const texts[] = {
+		[INA_PATH_STATE_UP] = "is used again",
+		[INA_PATH_STATE_LINK_DOWN] = "has no link",
+		[INA_PATH_STATE_SILENT] = "does not answer",
+	};
+
+	ina_event_send(node->net, &(struct ina_event){
+			.type = state == INA_PATH_STATE_UP ?
+				INA_EVENT_TYPE_PATH_UP :
+				INA_EVENT_TYPE_PATH_DOWN,
+			.job = node->job->config.id, .addr = peer->addr },
+		       "job %u path %d to %pI6c %s", node->job->config.id,
+		       (int)(path - peer->path), &peer->addr, texts[state]);
+}
+
+/* Return: the state it had. */
+static u8 ina_path_set_state(struct ina_path *path, u8 state)
+{
+	u8 old;
+
+	spin_lock_bh(&path->hop.lock);
+	old = path->state;
+	WRITE_ONCE(path->state, state);
+	spin_unlock_bh(&path->hop.lock);
+	return old;
+}
+
+/* Something may be sent to a peer again. */
+static void ina_path_ready(struct ina_node *node, const struct ina_peer *peer)
+{
+	u16 index = INA_INDEX_NONE;
+
+	if (peer != &node->parent)
+		index = container_of(peer, struct ina_child, peer) -
+			node->children;
+	ina_tx_ready(node, index);
+	ina_node_kick(node);
+}
+
+/**
+ * ina_path_down() - a path leads nowhere: let what is under way on it take another
+ * @node: the node
+ * @peer: to whom
+ * @path: it
+ * @state: why
+ *
+ * Context: process or softirq, under RCU, no lock held.
+ */
+void ina_path_down(struct ina_node *node, struct ina_peer *peer,
+		   struct ina_path *path, u8 state)
+{
+	if (ina_path_set_state(path, state) != INA_PATH_STATE_UP)
+		return;
+	ina_path_event(node, peer, path, state);
+	if (ina_hop_abandon(&path->hop))
+		ina_path_ready(node, peer);
+}
+
+/**
+ * ina_path_up() - a path leads to the peer, perhaps again
+ * @node: the node
+ * @peer: to whom
+ * @path: it
+ *
+ * Context: process or softirq, under RCU, no lock held.
+ */
+void ina_path_up(struct ina_node *node, struct ina_peer *peer,
+		 struct ina_path *path)
+{
+	u64 turn = U64_MAX;
+	int i;
+
+	/* It takes its turn with the others, but does not make up for its absence. */
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		if (&peer->path[i] != path && ina_path_is_up(&peer->path[i]))
+			turn = min(turn, READ_ONCE(peer->path[i].turn));
+	if (turn != U64_MAX)
+		WRITE_ONCE(path->turn, turn);
+	if (ina_path_set_state(path, INA_PATH_STATE_UP) == INA_PATH_STATE_UP)
+		return;
+	ina_path_event(node, peer, path, INA_PATH_STATE_UP);
+	/* What had to take one that leads nowhere has a choice now. */
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		if (!ina_path_is_up(&peer->path[i]))
+			ina_hop_abandon(&peer->path[i].hop);
+	ina_path_ready(node, peer);
+}
+
+/* How many there are, which is the first, and whether one has a weight. */
+static void ina_path_count(struct ina_peer *peer)
+{
+	u8 i, count = 0, first = 0;
+	bool weighted = false;
+
+	for (i = INA_PATHS_MAX; i--; ) {
+		if (!rcu_access_pointer(peer->path[i].route))
+			continue;
+		count++;
+		first = i;
+		weighted |= peer->path[i].weight;
+	}
+	WRITE_ONCE(peer->weighted, weighted);
+	WRITE_ONCE(peer->first, first);
+	WRITE_ONCE(peer->npaths, count);
+}
+
+/* Source addresses of the paths to a peer. Context: inet->lock is held. */
+static void ina_path_collect(struct ina_peer *peer, struct ina_addrs *addrs,
+			     u32 *count)
+{
+	const struct ina_route *route;
+	int i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++) {
+		route = rcu_access_pointer(peer->path[i].route);
+		if (!route || ipv6_addr_any(&route->src))
+			continue;
+		if (addrs)
+			addrs->addr[*count] = route->src;
+		++*count;
+	}
+}
+
+static u32 ina_path_collect_all(struct ina_node *node, struct ina_addrs *addrs)
+{
+	u32 count = 0;
+	u16 i;
+
+	ina_path_collect(&node->parent, addrs, &count);
+	for (i = 0; i < node->nchildren; i++)
+		ina_path_collect(&node->children[i].peer, addrs, &count);
+	return count;
+}
+
+/* The addresses of all paths are the node's, and @more of one that will be. */
+static int ina_path_publish(struct ina_node *node, const struct in6_addr *more)
+{
+	u32 count = ina_path_collect_all(node, NULL);
+	struct ina_addrs *addrs, *old;
+
+	addrs = kzalloc(struct_size(addrs, addr, count + 1), GFP_KERNEL_ACCOUNT);
+	if (!addrs)
+		return -ENOMEM;
+	addrs->count = ina_path_collect_all(node, addrs);
+	if (more && !ipv6_addr_any(more))
+		addrs->addr[addrs->count++] = *more;
+	old = rcu_replace_pointer(node->extra, addrs, true);
+	kfree_rcu(old, rcu);
+	return 0;
+}
+
+/* Memory to send on a path. */
+static int ina_path_alloc(struct ina_node *node, struct ina_path *path)
+{
+	int err = ina_region_alloc(&path->log, node->job,
+				   ina_hop_log_size(path->hop.group));
+
+	if (err)
+		return err;
+	spin_lock_bh(&path->hop.lock);
+	path->hop.log = path->log.addr;
+	spin_unlock_bh(&path->hop.lock);
+	return 0;
+}
+
+/**
+ * ina_path_add() - add a path to a peer
+ * @node: the node
+ * @peer: the peer; it has a number left
+ * @want: where it goes; its route is not used
+ * @weight: 0: measured
+ *
+ * It is used when the peer has answered on it.
+ * Context: process, inet->lock is held.
+ * Return: its number, or -ENOMEM.
+ */
+int ina_path_add(struct ina_node *node, struct ina_peer *peer,
+		 const struct ina_route *want, u32 weight)
+{
+	struct ina_route *route;
+	struct ina_path *path;
+	int err, i;
+
+	for (i = 0; rcu_access_pointer(peer->path[i].route); i++)
+		;
+	path = &peer->path[i];
+	route = ina_path_route(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!route)
+		return -ENOMEM;
+	err = ina_path_alloc(node, path);
+	if (!err)
+		err = ina_path_publish(node, &want->src);
+	if (err) {
+		dst_cache_destroy(&route->cache);
+		kfree(route);
+		path->hop.log = NULL;
+		ina_region_free(&path->log);
+		return err;
+	}
+	route->src = want->src;
+	route->dst = want->dst;
+	route->ifindex = want->ifindex;
+	route->sport = want->sport;
+	path->state = INA_PATH_STATE_SILENT;
+	path->weight = weight;
+	path->sent = 0;
+	path->marked = 0;
+	path->recent = 0;
+	path->rtt = 0;
+	path->goodput = 0;
+	path->loss = 0;
+	path->lost = 0;
+	path->heard = jiffies;
+	rcu_assign_pointer(path->route, route);
+	ina_path_count(peer);
+	ina_probe_start(node);
+	return i;
+}
+
+/**
+ * ina_path_del() - delete a path to a peer
+ * @node: the node
+ * @peer: the peer
+ * @path: it, not the last
+ *
+ * Context: process, inet->lock is held.
+ */
+void ina_path_del(struct ina_node *node, struct ina_peer *peer,
+		  struct ina_path *path)
+{
+	struct ina_route *route;
+
+	route = rcu_replace_pointer(path->route, NULL, true);
+	ina_path_count(peer);
+	/* Senders that saw it have sent. */
+	synchronize_rcu();
+	if (ina_hop_abandon(&path->hop))
+		ina_path_ready(node, peer);
+	spin_lock_bh(&path->hop.lock);
+	path->hop.log = NULL;
+	spin_unlock_bh(&path->hop.lock);
+	dst_cache_destroy(&route->cache);
+	kfree(route);
+	ina_region_free(&path->log);
+	/* Without memory the node keeps an address too many. */
+	ina_path_publish(node, NULL);
+}
+
+/**
+ * ina_path_set_weight() - give a path another weight
+ * @peer: the peer
+ * @path: one of its paths
+ * @weight: 0: measured
+ *
+ * Context: process, inet->lock is held.
+ */
+void ina_path_set_weight(struct ina_peer *peer, struct ina_path *path,
+			 u32 weight)
+{
+	int i;
+
+	WRITE_ONCE(path->weight, weight);
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		WRITE_ONCE(peer->path[i].turn, 0);
+	ina_path_count(peer);
+}
