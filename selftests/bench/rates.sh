@@ -4,7 +4,7 @@
 # mid-transfer [XAgg Fig. 21]; workers with different links, one of them late [XAgg Fig. 1]; how long
 # it takes until a worker knows its rate.
 #
-#   drop:    w --- l1 --- s1 (60, then 20 Mbit/s) --- l2 --- root
+#   drop:    w --- l1 --- s1 (30, then 10 Mbit/s) --- l2 --- root
 #   unequal: w1, w2 (half rate), w3 (late) --- agg --+
 #            w4 -------------------------------------+-- ps, links to a switch
 #
@@ -15,7 +15,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../fabric.sh"
 
-before=60 after=20			# Mbit/s of the way
+before=30 after=10			# Mbit/s of the way
 repeats=${BENCH_REPEATS:-$(full 3 1)}
 stage=${BENCH_STAGE:-$(full 4 3)}	# seconds before and after the drop
 unit=${BENCH_UNIT:-16}			# Mbit/s of a link of the unequal workers
@@ -206,7 +206,9 @@ unequal()
 
 setup()
 {
-	load && fabric_add 1 1500 && fabric_host w 1 && fabric_host root 2 &&
+	# With it, cubic ends its slow start early and takes seconds to fill the way.
+	echo 0 >/sys/module/tcp_cubic/parameters/hystart &&
+		load && fabric_add 1 1500 && fabric_host w 1 && fabric_host root 2 &&
 		on w inaconf dev add eth0 && on root inaconf dev add eth0
 }
 
