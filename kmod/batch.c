@@ -265,6 +265,19 @@ static bool ina_batch_stamp(const struct ina_batch *b)
 	return true;
 }
 
+/* The skb leaves when those before it have had their time. */
+static void ina_batch_depart(const struct ina_batch *b)
+{
+	unsigned int bytes = b->skb->len + b->segs * ina_xmit_headers(b->node);
+	u64 now = ktime_get_ns();
+	u64 depart = max(ina_pace_charge(&b->peer->pace, bytes, now),
+			 ina_pace_charge(&b->path->pace, bytes, now));
+
+	ina_path_charge(b->path, bytes);
+	if (depart)
+		ina_xmit_depart(b->node, b->skb, depart);
+}
+
 /**
  * ina_batch_send() - send a batch that has an skb, which is gone afterwards
  * @b: the batch
@@ -286,8 +299,8 @@ int ina_batch_send(struct ina_batch *b)
 		info->gso_size = b->size;
 		info->gso_segs = b->segs;
 	}
+	ina_batch_depart(b);
 	ina_xmit_own(node, b->skb, b->segs);
-	ina_path_charge(b->path, b->skb->len);
 	err = ina_xmit_send(node, b->route, b->skb);
 	if (!err)
 		ina_stats_add(node->job->stats, b->way == INA_SLOT_UP ?

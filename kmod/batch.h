@@ -23,12 +23,12 @@ struct sk_buff;
  * @path: by which path
  * @route: and where that goes
  * @index: in its packets
- * @most: packets it takes
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  * @skb: it, NULL before the first packet
  * @linear: it takes one packet, and no pages
  * @size: bytes of each packet, but the last may be shorter
  * @segs: packets
+ * @most: that it may have
  * @epoch: of all of them
  * @tag: round of the last
  * @wide: it was of wide elements
@@ -44,12 +44,12 @@ struct ina_batch {
 	struct ina_path *path;
 	struct ina_route *route;
 	u16 index;
-	u16 most;
 	u8 way;
 	struct sk_buff *skb;
 	bool linear;
 	unsigned int size;
 	unsigned int segs;
+	unsigned int most;
 	u32 epoch;
 	struct ina_tag tag;
 	bool wide;

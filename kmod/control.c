@@ -155,9 +155,10 @@ static void ina_control_fill_fail(const struct ina_node *node,
 }
 
 /* What a path has to answer or to ask. Its lock is taken inside the node's. */
-static bool ina_control_next_path(struct ina_hop *hop, u16 index,
+static bool ina_control_next_path(struct ina_path *path, u16 index,
 				  struct ina_control *c)
 {
+	struct ina_hop *hop = &path->hop;
 	struct ina_hop_answer answer;
 	u32 end;
 
@@ -168,6 +169,7 @@ static bool ina_control_next_path(struct ina_hop *hop, u16 index,
 		c->pkt.seq = answer.first;
 		c->pkt.count = answer.count;
 		c->pkt.frag = answer.earlier;
+		c->pkt.length = atomic_xchg(&path->marked, 0);
 		memcpy(c->body.missing, answer.missing,
 		       sizeof(answer.missing));
 		return true;
@@ -187,7 +189,7 @@ static bool ina_control_next_hop(struct ina_peer *peer, u16 index,
 
 	for (i = 0; i < ina_path_end(peer); i++) {
 		c->pkt.path = i;
-		if (ina_control_next_path(&peer->path[i].hop, index, c))
+		if (ina_control_next_path(&peer->path[i], index, c))
 			return true;
 	}
 	return false;

@@ -9,6 +9,8 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include <net/protocol.h>
 #include <net/udp_tunnel.h>
@@ -37,16 +39,18 @@ struct ina_port {
 	struct rcu_head rcu;
 };
 
-/* Who sent it to whom; skb's network header is set. */
+/* Who sent it to whom, and what it met on its way; skb's network header is set. */
 static void ina_encap_addresses(const struct sk_buff *skb,
 				struct ina_rx_info *info)
 {
 	if (skb->protocol == htons(ETH_P_IP)) {
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &info->saddr);
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &info->daddr);
+		info->marked = INET_ECN_is_ce(ip_hdr(skb)->tos);
 	} else {
 		info->saddr = ipv6_hdr(skb)->saddr;
 		info->daddr = ipv6_hdr(skb)->daddr;
+		info->marked = INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
 	}
 }
 

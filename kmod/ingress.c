@@ -5,6 +5,7 @@
  * needs none of them: for this host, plain headers, whole, verified. All else
  * goes on and reaches us through a socket.
  */
+#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -12,6 +13,8 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 
@@ -46,6 +49,7 @@ static unsigned int ina_ingress_ip4(struct sk_buff *skb,
 	ipv6_addr_set_v4mapped(iph->saddr, &info->saddr);
 	ipv6_addr_set_v4mapped(iph->daddr, &info->daddr);
 	info->offset = sizeof(*iph);
+	info->marked = INET_ECN_is_ce(iph->tos);
 	return len;
 }
 
@@ -65,6 +69,7 @@ static unsigned int ina_ingress_ip6(struct sk_buff *skb,
 	info->saddr = ip6->saddr;
 	info->daddr = ip6->daddr;
 	info->offset = sizeof(*ip6);
+	info->marked = INET_ECN_is_ce(ipv6_get_dsfield(ip6));
 	return len;
 }
 
@@ -148,6 +153,91 @@ struct ina_dev *ina_ingress_find(struct ina_net *inet, u32 ifindex)
 	return NULL;
 }
 
+/* Bytes per second of a link, 0 if it does not say. Context: RTNL is held. */
+static u64 ina_ingress_speed(struct net_device *dev)
+{
+	struct ethtool_link_ksettings settings;
+
+	if (__ethtool_get_link_ksettings(dev, &settings) ||
+	    settings.base.speed == (u32)SPEED_UNKNOWN)
+		return 0;
+	return ina_rate_speed(settings.base.speed);
+}
+
+/* What may be used of a device. */
+static u64 ina_ingress_usable(const struct ina_dev *entry)
+{
+	return ina_rate_min(READ_ONCE(entry->rate), READ_ONCE(entry->speed));
+}
+
+/**
+ * ina_ingress_rate() - what may be used of a device, each way
+ * @inet: the namespace
+ * @ifindex: the device
+ *
+ * Context: any, under RCU.
+ * Return: bytes per second, 0 if that is unknown, or the device not added.
+ */
+u64 ina_ingress_rate(struct ina_net *inet, u32 ifindex)
+{
+	const struct ina_dev *entry;
+
+	list_for_each_entry_rcu(entry, &inet->devs, list)
+		if (entry->dev->ifindex == ifindex)
+			return ina_ingress_usable(entry);
+	return 0;
+}
+
+/* The rate of a device has changed: all nodes look at theirs. */
+static void ina_ingress_changed(struct ina_net *inet)
+{
+	struct ina_node *node;
+	struct ina_job *job;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each(&inet->jobs, id, job) {
+		node = rcu_dereference(job->node);
+		if (node)
+			ina_node_tick_in(node, 0);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * ina_ingress_set() - say what may be used of a device
+ * @inet: the namespace
+ * @ifindex: the device
+ * @rate: bytes per second, 0: all of its link
+ * @extack: says what is wrong
+ *
+ * Context: process, RTNL is held.
+ * Return: 0 or a negative errno, and nothing has changed.
+ */
+int ina_ingress_set(struct ina_net *inet, u32 ifindex, u64 rate,
+		    struct netlink_ext_ack *extack)
+{
+	struct ina_dev *entry = ina_ingress_find(inet, ifindex);
+
+	if (!__dev_get_by_index(inet->net, ifindex)) {
+		NL_SET_ERR_MSG(extack, "No such device: see 'ip link'");
+		return -ENODEV;
+	}
+	if (!entry) {
+		NL_SET_ERR_MSG(extack,
+			       "The device is not added: use 'inaconf dev add'");
+		return -ENOENT;
+	}
+	if ((entry->speed && rate > entry->speed) || rate > INA_RATE_MAX) {
+		NL_SET_ERR_MSG(extack,
+			       "The link is slower than that: give at most its speed, see 'inaconf dev show'");
+		return -ERANGE;
+	}
+	WRITE_ONCE(entry->rate, rate);
+	ina_ingress_changed(inet);
+	return 0;
+}
+
 /**
  * ina_ingress_add() - hook a device
  * @inet: the namespace
@@ -193,7 +283,8 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 		return err;
 	}
 	entry->link = netif_running(dev) && netif_carrier_ok(dev);
-	list_add_tail(&entry->list, &inet->devs);
+	entry->speed = ina_ingress_speed(dev);
+	list_add_tail_rcu(&entry->list, &inet->devs);
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_DEV_ADDED, .ifindex = ifindex },
 		       "device %s added", dev->name);
@@ -204,12 +295,15 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 static void ina_ingress_remove(struct ina_net *inet, struct ina_dev *entry)
 {
 	nf_unregister_net_hook(inet->net, &entry->ops);
-	list_del(&entry->list);
+	list_del_rcu(&entry->list);
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_DEV_DELETED,
 			.ifindex = entry->dev->ifindex },
 		       "device %s removed", entry->dev->name);
-	/* The hook's array is freed after readers, and our ops before them. */
+	/*
+	 * The hook's array is freed after readers, and our ops before them. Who
+	 * asks for the rate is a reader, too.
+	 */
 	synchronize_net();
 	kfree(entry);
 }
@@ -249,6 +343,17 @@ void ina_ingress_flush(struct ina_net *inet)
 
 	list_for_each_entry_safe(entry, next, &inet->devs, list)
 		ina_ingress_remove(inet, entry);
+}
+
+/* A link may have another speed than before. */
+static void ina_ingress_renew(struct ina_net *inet, struct ina_dev *entry)
+{
+	u64 speed = ina_ingress_speed(entry->dev);
+
+	if (speed == entry->speed)
+		return;
+	WRITE_ONCE(entry->speed, speed);
+	ina_ingress_changed(inet);
 }
 
 /* Tell the operator when the link of a device goes or comes. */
@@ -292,10 +397,12 @@ static int ina_ingress_notify(struct notifier_block *block, unsigned long event,
 	entry = ina_ingress_find(inet, dev->ifindex);
 	if (!entry)
 		return NOTIFY_DONE;
-	if (event == NETDEV_UNREGISTER)
+	if (event == NETDEV_UNREGISTER) {
 		ina_ingress_remove(inet, entry);
-	else
+	} else {
+		ina_ingress_renew(inet, entry);
 		ina_ingress_link(inet, entry);
+	}
 	return NOTIFY_DONE;
 }
 

@@ -13,15 +13,19 @@ struct netlink_ext_ack;
 
 /**
  * struct ina_dev - a device with our hook
- * @list: in ina_net.devs, under RTNL
+ * @list: in ina_net.devs; changed under RTNL, read under RCU
  * @dev: the device; gone from the list before it is
  * @link: it is up and has a carrier
+ * @rate: bytes per second the operator lets us use, 0: all
+ * @speed: bytes per second of the link, 0 if unknown
  * @ops: the hook
  */
 struct ina_dev {
 	struct list_head list;
 	struct net_device *dev;
 	bool link;
+	u64 rate;
+	u64 speed;
 	struct nf_hook_ops ops;
 };
 
@@ -32,6 +36,9 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 		    struct netlink_ext_ack *extack);
 int ina_ingress_del(struct ina_net *inet, u32 ifindex,
 		    struct netlink_ext_ack *extack);
+int ina_ingress_set(struct ina_net *inet, u32 ifindex, u64 rate,
+		    struct netlink_ext_ack *extack);
+u64 ina_ingress_rate(struct ina_net *inet, u32 ifindex);
 void ina_ingress_flush(struct ina_net *inet);
 
 #endif /* _INA_INGRESS_H */

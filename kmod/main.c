@@ -15,6 +15,7 @@
 #include "net.h"
 #include "netlink.h"
 #include "rx.h"
+#include "sch_ina.h"
 #include "stats.h"
 #include "sum.h"
 
@@ -100,8 +101,13 @@ static int __init ina_main_init(void)
 	err = ina_chardev_init();
 	if (err)
 		goto netlink;
+	err = ina_sch_init();
+	if (err)
+		goto chardev;
 	return 0;
 
+chardev:
+	ina_chardev_exit();
 netlink:
 	ina_netlink_exit();
 encap:
@@ -122,6 +128,7 @@ workqueue:
 
 static void __exit ina_main_exit(void)
 {
+	ina_sch_exit();
 	ina_chardev_exit();
 	ina_netlink_exit();
 	ina_encap_exit();

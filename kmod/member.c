@@ -238,6 +238,8 @@ static void ina_member_update(struct ina_node *node, struct ina_child *child,
 	if (child->instance == instance &&
 	    (s32)(generation - child->generation) <= 0)
 		return;
+	if (child->instance != instance)
+		child->ask = (struct ina_ask){};
 	child->instance = instance;
 	child->generation = generation;
 	child->workers = child->refused ? 0 : workers;

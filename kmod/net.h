@@ -20,7 +20,7 @@ struct ina_stats;
  * @lock: serialises changes of jobs, nodes, ports and attachments
  * @jobs: struct ina_job by id; read under RCU, changed under @lock
  * @ports: struct ina_port; read under RCU, changed under @lock
- * @devs: struct ina_dev; under RTNL
+ * @devs: struct ina_dev; read under RCU, changed under RTNL
  * @stats: per-CPU counters of what belongs to no job
  */
 struct ina_net {

@@ -16,6 +16,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "node.h"
+#include "pacing.h"
 #include "stats.h"
 #include "tx.h"
 #include "wire.h"
@@ -298,6 +299,20 @@ int ina_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return ina_nl_end(info, INA_A_DEV_IFINDEX, err);
 }
 
+/* Rates of a device, those that are known. */
+static int ina_nl_dev_rates_fill(struct sk_buff *skb,
+				 const struct ina_dev *entry)
+{
+	u64 rate = ina_rate_min(entry->rate, entry->speed);
+
+	return (rate && nla_put_u64_64bit(skb, INA_A_DEV_RATE, rate,
+					  INA_A_DEV_PAD)) ||
+	       (entry->speed && nla_put_u64_64bit(skb, INA_A_DEV_SPEED,
+						  entry->speed,
+						  INA_A_DEV_PAD)) ||
+	       (!entry->rate && nla_put_flag(skb, INA_A_DEV_AUTO));
+}
+
 static int ina_nl_dev_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 			   const struct ina_dev *entry)
 {
@@ -307,7 +322,9 @@ static int ina_nl_dev_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, INA_A_DEV_IFINDEX, entry->dev->ifindex) ||
-	    nla_put_string(skb, INA_A_DEV_NAME, entry->dev->name)) {
+	    nla_put_string(skb, INA_A_DEV_NAME, entry->dev->name) ||
+	    nla_put_u32(skb, INA_A_DEV_PACING, ina_pacing_of(entry->dev)) ||
+	    ina_nl_dev_rates_fill(skb, entry)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -365,10 +382,43 @@ int ina_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+/* The rate of a request, 0: that of the link. */
+static int ina_nl_dev_rate(struct genl_info *info, u64 *rate)
+{
+	const struct nlattr *attr = info->attrs[INA_A_DEV_RATE];
+
+	if (!attr == !info->attrs[INA_A_DEV_AUTO]) {
+		NL_SET_ERR_MSG(info->extack,
+			       "Either a rate or 'auto' is needed: give one of them");
+		return ina_nl_end(info, INA_A_DEV_RATE, -EINVAL);
+	}
+	if (!attr)
+		return 0;
+	*rate = nla_get_u64(attr);
+	if (*rate)
+		return 0;
+	NL_SET_ERR_MSG(info->extack,
+		       "A rate of zero sends nothing: give more, or 'auto'");
+	return ina_nl_end(info, INA_A_DEV_RATE, -EINVAL);
+}
+
 int ina_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	NL_SET_ERR_MSG(info->extack, "Rates are not supported");
-	return -EOPNOTSUPP;
+	struct ina_net *inet = ina_net(genl_info_net(info));
+	u64 rate = 0;
+	u32 ifindex;
+	int err;
+
+	err = ina_nl_ifindex(info, &ifindex);
+	if (!err)
+		err = ina_nl_dev_rate(info, &rate);
+	if (err)
+		return err;
+	rtnl_lock();
+	err = ina_ingress_set(inet, ifindex, rate, info->extack);
+	rtnl_unlock();
+	return ina_nl_end(info, err == -ERANGE ? INA_A_DEV_RATE :
+						 INA_A_DEV_IFINDEX, err);
 }
 
 static int ina_nl_counter_fill(struct sk_buff *skb,

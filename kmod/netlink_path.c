@@ -301,7 +301,7 @@ static int ina_nl_within(struct genl_info *info, int attr, u32 min, u32 max,
 static int ina_nl_path_set_all(struct ina_net *inet, struct genl_info *info)
 {
 	struct ina_node *node = ina_nl_node(inet, info);
-	u32 chunk, timeout;
+	u32 chunk, timeout, limit;
 	int err;
 
 	if (IS_ERR(node))
@@ -314,6 +314,7 @@ static int ina_nl_path_set_all(struct ina_net *inet, struct genl_info *info)
 	}
 	chunk = node->chunk;
 	timeout = node->timeout;
+	limit = node->loss_limit;
 	err = ina_nl_within(info, INA_A_PATH_CHUNK,
 			    ina_xmit_packet(node, true), INA_NL_CHUNK_MAX,
 			    "A chunk has room for a fragment, and at most 65535 bytes",
@@ -323,10 +324,15 @@ static int ina_nl_path_set_all(struct ina_net *inet, struct genl_info *info)
 				    INA_NL_TIMEOUT_MAX,
 				    "The timeout of a path is from 20 to 10000 milliseconds",
 				    &timeout);
+	if (!err)
+		err = ina_nl_within(info, INA_A_PATH_LOSS_LIMIT, 1, 500000,
+				    "The limit of loss is above 0, and at most 50 per cent",
+				    &limit);
 	if (err)
 		return err;
 	WRITE_ONCE(node->chunk, chunk);
 	WRITE_ONCE(node->timeout, timeout);
+	WRITE_ONCE(node->loss_limit, limit);
 	return 0;
 }
 
@@ -388,7 +394,8 @@ static int ina_nl_path_figures(struct sk_buff *skb, const struct ina_node *node,
 	return nla_put_u32(skb, INA_A_PATH_STATE, path->state) ||
 	       ina_nl_path_put(skb, INA_A_PATH_RTT, path->rtt) ||
 	       ina_nl_path_put(skb, INA_A_PATH_GOODPUT, path->goodput) ||
-	       nla_put_u32(skb, INA_A_PATH_LOSS, path->loss) ||
+	       nla_put_u32(skb, INA_A_PATH_LOSS, path->lossy) ||
+	       ina_nl_path_put(skb, INA_A_PATH_RATE, READ_ONCE(path->pace.rate)) ||
 	       nla_put_u64_64bit(skb, INA_A_PATH_SENT, path->sent,
 				 INA_A_PATH_PAD) ||
 	       nla_put_u64_64bit(skb, INA_A_PATH_LOST, path->lost,
@@ -396,7 +403,8 @@ static int ina_nl_path_figures(struct sk_buff *skb, const struct ina_node *node,
 	       nla_put_u32(skb, INA_A_PATH_SHARE,
 			   ina_nl_path_share(peer, path)) ||
 	       nla_put_u32(skb, INA_A_PATH_CHUNK, node->chunk) ||
-	       nla_put_u32(skb, INA_A_PATH_TIMEOUT, node->timeout);
+	       nla_put_u32(skb, INA_A_PATH_TIMEOUT, node->timeout) ||
+	       nla_put_u32(skb, INA_A_PATH_LOSS_LIMIT, node->loss_limit);
 }
 
 static int ina_nl_path_fill(struct sk_buff *skb, u32 portid, u32 seq, int flags,

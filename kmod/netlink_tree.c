@@ -214,6 +214,26 @@ static int ina_nl_arrivals_fill(struct sk_buff *skb,
 				 INA_A_MEMBER_PAD);
 }
 
+/* What a child asks for and gets. Context: the node's lock is held. */
+static int ina_nl_ask_fill(struct sk_buff *skb, const struct ina_ask *ask)
+{
+	return (ask->send && nla_put_u64_64bit(skb, INA_A_MEMBER_REQUEST,
+					       ask->send, INA_A_MEMBER_PAD)) ||
+	       (ask->granted && ask->rate &&
+		nla_put_u64_64bit(skb, INA_A_MEMBER_RATE, ask->rate,
+				  INA_A_MEMBER_PAD));
+}
+
+/* What a node asks for and gets. Context: its lock is held. */
+static int ina_nl_grant_fill(struct sk_buff *skb, const struct ina_grant *grant)
+{
+	return (grant->send && nla_put_u64_64bit(skb, INA_A_TREE_REQUEST,
+						 grant->send, INA_A_TREE_PAD)) ||
+	       (grant->known && grant->rate &&
+		nla_put_u64_64bit(skb, INA_A_TREE_RATE, grant->rate,
+				  INA_A_TREE_PAD));
+}
+
 static int ina_nl_member_fill(struct sk_buff *skb, const struct ina_child *child,
 			      u32 index)
 {
@@ -226,7 +246,8 @@ static int ina_nl_member_fill(struct sk_buff *skb, const struct ina_child *child
 	    (child->acked != U64_MAX &&
 	     nla_put_u64_64bit(skb, INA_A_MEMBER_ACKED, child->acked,
 			       INA_A_MEMBER_PAD)) ||
-	    ina_nl_arrivals_fill(skb, child))
+	    ina_nl_arrivals_fill(skb, child) ||
+	    ina_nl_ask_fill(skb, &child->ask))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -252,7 +273,8 @@ static int ina_nl_node_fill(struct sk_buff *skb, const struct ina_node *node)
 	    nla_put_u32(skb, INA_A_TREE_MEMBERS,
 			node->open ? node->members : 0) ||
 	    nla_put_u32(skb, INA_A_TREE_ATTACHED, node->attached) ||
-	    nla_put_u32(skb, INA_A_TREE_REASON, node->refused))
+	    nla_put_u32(skb, INA_A_TREE_REASON, node->refused) ||
+	    ina_nl_grant_fill(skb, &node->grant))
 		return -EMSGSIZE;
 	for (i = 0; i < node->nchildren; i++)
 		if (ina_nl_member_fill(skb, &node->children[i], i))
@@ -294,7 +316,7 @@ static size_t ina_nl_tree_size(void)
 {
 	size_t member = nla_total_size(0) + nla_total_size(16) +
 			2 * nla_total_size(4) + nla_total_size(0) +
-			6 * nla_total_size_64bit(8);
+			8 * nla_total_size_64bit(8);
 
 	return NLMSG_DEFAULT_SIZE + INA_NODE_CHILDREN_MAX * member;
 }

@@ -95,6 +95,7 @@ static void ina_node_work(struct work_struct *work)
 	struct ina_node *node = container_of(work, struct ina_node, work);
 
 	ina_control_flush(node);
+	ina_grant_flush(node);
 	/* Pairs with the release in ina_node_alloc(). */
 	if (smp_load_acquire(&node->usable))
 		ina_tx_run(node, INA_TX_BUDGET);
@@ -358,6 +359,7 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	timer_setup(&node->probe, ina_probe_tick, 0);
 	node->chunk = INA_PATH_CHUNK;
 	node->timeout = INA_PATH_TIMEOUT_MS;
+	node->loss_limit = INA_RATE_LOSS_LIMIT;
 	node->root = ipv6_addr_any(&tree->parent.addr);
 	node->nworkers = tree->nworkers;
 	node->contributors = tree->nchildren + tree->nworkers;

@@ -7,6 +7,7 @@
 #define _INA_NODE_H
 
 #include <linux/align.h>
+#include <linux/hrtimer.h>
 #include <linux/in6.h>
 #include <linux/interrupt.h>
 #include <linux/rwsem.h>
@@ -18,8 +19,10 @@
 #include <uapi/linux/ina_dev.h>
 
 #include "arrival.h"
+#include "grant.h"
 #include "hop.h"
 #include "job.h"
+#include "pace.h"
 #include "path.h"
 #include "ranks.h"
 #include "region.h"
@@ -73,6 +76,7 @@ struct ina_blame {
  * @announce: an EPOCH is to be sent
  * @refused: enum ina_reason, why its JOIN is refused
  * @arrivals: when its contributions come
+ * @ask: the rate it asks for and gets
  */
 struct ina_child {
 	struct ina_peer peer;
@@ -98,6 +102,7 @@ struct ina_child {
 	bool announce;
 	u32 refused;
 	struct ina_arrivals arrivals;
+	struct ina_ask ask;
 };
 
 /**
@@ -189,6 +194,8 @@ struct ina_tx_copy {
  * @busy: bit 0: somebody is sending; bit 1: the buffer was full
  * @ready: bit 0: the parent's hop may have something to send; bit i + 1: that
  *	of child i
+ * @held: bit per hop as in @ready: it is not its time yet
+ * @wake: lets the sender look whether it is
  * @turn: bit of @ready at which the search for the next goes on
  * @page: where the next packets are written; the sender's
  * @segs: full fragments that a super-packet holds
@@ -204,6 +211,8 @@ struct ina_tx {
 	struct tasklet_struct again;
 	unsigned long busy;
 	DECLARE_BITMAP(ready, INA_NODE_CHILDREN_MAX + 1);
+	DECLARE_BITMAP(held, INA_NODE_CHILDREN_MAX + 1);
+	struct hrtimer wake;
 	u16 turn;
 	struct page_frag page;
 	u16 segs;
@@ -243,6 +252,7 @@ struct ina_tx {
  * @extra: more addresses of this node, of its paths; RCU, changed under inet->lock
  * @chunk: most bytes of a super-packet, if there are paths to choose from
  * @timeout: milliseconds without an answer until a path is silent
+ * @loss_limit: packets lost of a million above which a path is sent less
  * @probe: asks on all paths
  * @stride: bytes of one round's narrow elements
  * @sum_stride: bytes of one round's wide elements
@@ -294,6 +304,7 @@ struct ina_tx {
  * @workers: attached local workers
  * @attached: how many
  * @repeat_at: jiffies at which what has no answer is said again
+ * @grant: the rate it asks for and gets
  * @rounds: round r is at r % depth
  */
 struct ina_node {
@@ -322,6 +333,7 @@ struct ina_node {
 	struct ina_addrs __rcu *extra;
 	u32 chunk;
 	u32 timeout;
+	u32 loss_limit;
 	struct timer_list probe;
 	size_t stride;
 	size_t sum_stride;
@@ -373,6 +385,7 @@ struct ina_node {
 	struct ina_worker *workers[INA_NODE_WORKERS_MAX];
 	u16 attached;
 	unsigned long repeat_at;
+	struct ina_grant grant;
 	struct ina_round rounds[INA_DEPTH_MAX];
 };
 

@@ -56,6 +56,7 @@ int ina_path_init(struct ina_peer *peer, const struct in6_addr *addr, u32 slots,
 	if (!route)
 		return -ENOMEM;
 	route->dst = *addr;
+	route->look_at = jiffies;
 	RCU_INIT_POINTER(peer->path[0].route, route);
 	peer->npaths = 1;
 	return 0;
@@ -161,6 +162,8 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		to->state = from->state;
 		to->weight = from->weight;
 		to->sent = from->sent;
+		to->pace = from->pace;
+		to->loss = from->loss;
 		to->rtt = from->rtt;
 		to->lost = from->lost;
 		to->heard = jiffies;
@@ -198,6 +201,8 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
 	path->state = INA_PATH_STATE_UP;
 	path->weight = 0;
 	path->rtt = 0;
+	path->pace = (struct ina_pace){};
+	path->loss = (struct ina_loss){};
 	peer->npaths = 1;
 	peer->first = 0;
 	peer->weighted = false;
@@ -334,29 +339,44 @@ static u64 ina_path_rank(const struct ina_peer *peer,
 	return READ_ONCE(hop->next) - READ_ONCE(hop->una);
 }
 
+/* May a path be taken now? If it is only too early, @wake is when to look again. */
+static bool ina_path_may(struct ina_path *path, u64 now, u64 *wake)
+{
+	if (!ina_hop_credit(&path->hop))
+		return false;
+	if (!READ_ONCE(path->pace.rate) || ina_pace_may(&path->pace, now))
+		return true;
+	*wake = min(*wake, ina_pace_wake(&path->pace));
+	return false;
+}
+
 /**
  * ina_path_choose() - the path of the next super-packet
  * @node: the node
  * @peer: to whom
+ * @now: nanoseconds
+ * @wake: set to when to look again, if it is too early for all
  *
  * Context: the sender's, under RCU.
- * Return: it, or NULL if none has credit.
+ * Return: it, or NULL if none has credit, or has not yet.
  */
-struct ina_path *ina_path_choose(struct ina_node *node, struct ina_peer *peer)
+struct ina_path *ina_path_choose(struct ina_node *node, struct ina_peer *peer,
+				 u64 now, u64 *wake)
 {
-	struct ina_path *path, *best = NULL;
+	struct ina_path *path = &peer->path[READ_ONCE(peer->first)], *best = NULL;
 	u64 rank, least = U64_MAX;
 	bool small, up = false;
 
+	*wake = U64_MAX;
 	if (likely(READ_ONCE(peer->npaths) <= 1))
-		return &peer->path[READ_ONCE(peer->first)];
+		return ina_path_may(path, now, wake) ? path : NULL;
 	small = ina_path_is_small(node, peer);
 	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
 		if (!ina_path_is_up(path))
 			continue;
 		up = true;
 		rank = ina_path_rank(peer, path, small);
-		if (rank < least && ina_hop_credit(&path->hop)) {
+		if (rank < least && ina_path_may(path, now, wake)) {
 			least = rank;
 			best = path;
 		}
@@ -429,7 +449,7 @@ void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 			path->goodput = div64_u64((u64)(path->answered - path->missing) *
 						  ina_xmit_size(node, false) *
 						  NSEC_PER_SEC, time);
-		path->loss = div_u64((u64)path->missing * 1000000,
+		path->lossy = div_u64((u64)path->missing * 1000000,
 				     path->answered);
 		path->answered = 0;
 		path->missing = 0;
@@ -645,14 +665,17 @@ int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 	route->dst = want->dst;
 	route->ifindex = want->ifindex;
 	route->sport = want->sport;
+	route->look_at = jiffies;
 	path->state = INA_PATH_STATE_SILENT;
 	path->weight = weight;
 	path->sent = 0;
-	path->marked = 0;
+	path->looked = 0;
 	path->recent = 0;
 	path->rtt = 0;
 	path->goodput = 0;
-	path->loss = 0;
+	path->lossy = 0;
+	path->loss = (struct ina_loss){};
+	path->pace = (struct ina_pace){};
 	path->lost = 0;
 	path->heard = jiffies;
 	rcu_assign_pointer(path->route, route);

@@ -13,6 +13,8 @@
 #include <uapi/linux/ina.h>
 
 #include "hop.h"
+#include "pace.h"
+#include "rate.h"
 #include "region.h"
 
 struct ina_node;
@@ -28,6 +30,8 @@ struct netlink_ext_ack;
  * @ifindex: device, 0 for that of the route
  * @sport: source port, 0 for that of the job
  * @used: device that was used last
+ * @etf: its device takes what has a departure time of the clock of etf only
+ * @look_at: jiffies at which that is looked at again
  * @cache: the route; used with bottom halves disabled
  */
 struct ina_route {
@@ -36,6 +40,8 @@ struct ina_route {
 	u32 ifindex;
 	__be16 sport;
 	u32 used;
+	bool etf;
+	unsigned long look_at;
 	struct dst_cache cache;
 };
 
@@ -44,11 +50,14 @@ struct ina_route {
  * @route: where it goes, NULL if nothing is sent on it; RCU, changed under inet->lock
  * @hop: what is under way on it
  * @log: memory of @hop to send; the first path has it with the node
+ * @pace: departures, if it takes less than is granted
+ * @loss: what the peer tells of what was lost; under the node's lock
+ * @marked: packets that came on it with a mark of congestion, not told yet
  * @state: enum ina_path_state; written under the lock of @hop
  * @weight: set by the operator, 0: by what is under way
  * @turn: bytes sent, divided by the weight; the sender's
  * @sent: bytes, ever; the sender's
- * @marked: @sent when the clock looked last
+ * @looked: @sent when the clock looked last
  * @recent: bytes sent between two looks, on average
  * @probed: number of the last PROBE
  * @unheard: PROBEs since an answer to anything came
@@ -58,18 +67,21 @@ struct ina_route {
  * @answered: packets the peer spoke of since then
  * @missing: of these, were lost
  * @goodput: bytes per second that arrived, lately
- * @loss: packets lost of a million, lately
+ * @lossy: packets lost of a million, lately
  * @lost: packets lost, ever
  */
 struct ina_path {
 	struct ina_route __rcu *route;
 	struct ina_hop hop;
 	struct ina_region log;
+	struct ina_pace pace;
+	struct ina_loss loss;
+	atomic_t marked;
 	u8 state;
 	u32 weight;
 	u64 turn;
 	u64 sent;
-	u64 marked;
+	u64 looked;
 	u64 recent;
 	u32 probed;
 	u32 unheard;
@@ -79,7 +91,7 @@ struct ina_path {
 	u32 answered;
 	u32 missing;
 	u64 goodput;
-	u32 loss;
+	u32 lossy;
 	u64 lost;
 };
 
@@ -87,6 +99,7 @@ struct ina_path {
  * struct ina_peer - the other end of a hop
  * @addr: its address, IPv4 mapped into IPv6
  * @queue: what waits to be sent to it
+ * @pace: departures to it, whatever path, at the rate that is granted
  * @path: paths to it, by number
  * @npaths: those with a route; changed under inet->lock, as the next two
  * @first: number of the first of them
@@ -96,6 +109,7 @@ struct ina_path {
 struct ina_peer {
 	struct in6_addr addr;
 	struct ina_queue queue;
+	struct ina_pace pace;
 	struct ina_path path[INA_PATHS_MAX];
 	u8 npaths;
 	u8 first;
@@ -142,7 +156,8 @@ u64 ina_path_lost(const struct ina_peer *peer);
 u8 ina_path_end(const struct ina_peer *peer);
 bool ina_path_is_added(const struct ina_peer *peer, const struct in6_addr *addr);
 bool ina_path_is_extra(const struct ina_node *node, const struct in6_addr *addr);
-struct ina_path *ina_path_choose(struct ina_node *node, struct ina_peer *peer);
+struct ina_path *ina_path_choose(struct ina_node *node, struct ina_peer *peer,
+				 u64 now, u64 *wake);
 struct ina_path *ina_path_fastest(struct ina_peer *peer);
 bool ina_path_has_credit(struct ina_peer *peer);
 void ina_path_charge(struct ina_path *path, unsigned int bytes);

@@ -76,9 +76,9 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 			continue;
 		if (ina_probe_is_silent(node, path))
 			ina_path_down(node, peer, path, INA_PATH_STATE_SILENT);
-		path->recent += div_s64((s64)(path->sent - path->marked -
+		path->recent += div_s64((s64)(path->sent - path->looked -
 					      path->recent), 8);
-		path->marked = path->sent;
+		path->looked = path->sent;
 		ina_probe_send(node, peer, path, route);
 	}
 	return true;

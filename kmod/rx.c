@@ -227,9 +227,19 @@ static bool ina_rx_again(const struct ina_node *node,
 	return false;
 }
 
+/* They have met congestion: the neighbour is told with the next answer. */
+static void ina_rx_marked(struct ina_rx_walk *walk)
+{
+	atomic_add(walk->count,
+		   &container_of(walk->hop, struct ina_path, hop)->marked);
+	ina_stats_add(walk->node->job->stats, INA_STAT_RX_MARKED, walk->count);
+}
+
 /* Account for the numbers that have come in a row. */
 static void ina_rx_settle(struct ina_rx_walk *walk)
 {
+	if (walk->count && walk->info->marked)
+		ina_rx_marked(walk);
 	if (walk->count)
 		ina_rx_todo(walk->node,
 			    ina_hop_received(walk->hop, walk->epoch, walk->seq,

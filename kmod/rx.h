@@ -21,12 +21,14 @@ struct ina_pkt;
  * @daddr: destination
  * @offset: of the first ina header from skb->data
  * @need_crc: nothing below has verified a checksum
+ * @marked: it has met congestion on its way
  */
 struct ina_rx_info {
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	unsigned int offset;
 	bool need_crc;
+	bool marked;
 };
 
 int ina_rx_init(void);

@@ -3,6 +3,8 @@
  * Control packets: membership, failures and lateness, loss recovery. rx.c has
  * validated them. Context: softirq, under RCU.
  */
+#include <net/ipv6.h>
+
 #include "epoch.h"
 #include "event.h"
 #include "fail.h"
@@ -103,12 +105,14 @@ static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 	u16 index = peer == &node->parent ? INA_INDEX_NONE : pkt->index;
 	struct ina_path *path = &peer->path[pkt->path];
 	bool back;
+	u32 lost;
 
 	if (!ina_hop_answered(&path->hop, pkt->epoch, pkt->seq, pkt->count,
 			      missing, pkt->frag, &back))
 		return;
-	ina_path_answered(node, path, pkt->count, missing ?
-			  ina_wire_missing(pkt) : 0);
+	lost = missing ? ina_wire_missing(pkt) : 0;
+	ina_path_answered(node, path, pkt->count, lost);
+	ina_grant_loss(node, peer, path, pkt, lost);
 	ina_tx_ready(node, index);
 	if (READ_ONCE(path->hop.ask))
 		ina_node_kick(node);
@@ -154,6 +158,25 @@ static int ina_rx_probe(struct ina_node *node, const struct ina_pkt *pkt,
 	return err;
 }
 
+/*
+ * A child asks for a rate. One that has not joined yet does so again, as it gets no
+ * answer. Return: 0 or a counter.
+ */
+static int ina_rx_ready(struct ina_node *node, const struct ina_pkt *pkt,
+			const struct ina_rx_info *info)
+{
+	struct ina_child *child;
+
+	if (pkt->index >= node->nchildren)
+		return INA_STAT_DROP_SOURCE;
+	child = &node->children[pkt->index];
+	if (!ina_path_is_from(&child->peer, &info->saddr))
+		return INA_STAT_DROP_SOURCE;
+	if (!READ_ONCE(child->workers))
+		return INA_STAT_DROP_EPOCH;
+	return ina_grant_rx_ready(node, child, pkt);
+}
+
 /**
  * ina_rx_control() - all but packets of elements
  * @node: the node
@@ -190,9 +213,13 @@ int ina_rx_control(struct ina_node *node, struct ina_pkt *pkt,
 	case INA_TYPE_PROBE:
 	case INA_TYPE_ECHO:
 		return ina_rx_probe(node, pkt, info);
+	case INA_TYPE_READY:
+		return ina_rx_ready(node, pkt, info);
 	}
 	if (!ina_rx_from_parent(node, info))
 		return INA_STAT_DROP_SOURCE;
+	if (pkt->type == INA_TYPE_GRANT)
+		return ina_grant_rx_grant(node, pkt);
 	if (pkt->type == INA_TYPE_WELCOME)
 		ina_member_rx_welcome(node, pkt);
 	else

@@ -47,6 +47,10 @@ static const char * const ina_stats_names[INA_STAT_MAX] = {
 	[INA_STAT_ROUNDS_INEXACT] = "rounds_inexact",
 	[INA_STAT_COUNT_WRONG] = "count_wrong",
 	[INA_STAT_JOINS_REFUSED] = "joins_refused",
+	[INA_STAT_GRANTS] = "grants",
+	[INA_STAT_GRANT_NS] = "grant_ns",
+	[INA_STAT_RATE_CUTS] = "rate_cuts",
+	[INA_STAT_RX_MARKED] = "rx_marked",
 };
 
 /**

@@ -54,6 +54,11 @@ enum ina_stat {
 	INA_STAT_ROUNDS_INEXACT,	/* complete, with bits lost below the unit */
 	INA_STAT_COUNT_WRONG,	/* sums that miscount workers */
 	INA_STAT_JOINS_REFUSED,	/* children refused */
+	/* rates */
+	INA_STAT_GRANTS,	/* READYs that were answered */
+	INA_STAT_GRANT_NS,	/* nanoseconds that took, in all */
+	INA_STAT_RATE_CUTS,	/* rates lowered because of loss or marks */
+	INA_STAT_RX_MARKED,	/* packets of elements with a mark of congestion */
 	INA_STAT_MAX,
 };
 

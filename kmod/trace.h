@@ -65,6 +65,26 @@ TRACE_EVENT(ina_round_end,
 		  __entry->epoch, __entry->round, __entry->reason)
 );
 
+/* The parent has answered a READY. */
+TRACE_EVENT(ina_grant,
+	TP_PROTO(const struct ina_node *node, u32 number, u64 rate, u64 ns),
+	TP_ARGS(node, number, rate, ns),
+	TP_STRUCT__entry(
+		__field(u32, job)
+		__field(u32, number)
+		__field(u64, rate)
+		__field(u64, ns)
+	),
+	TP_fast_assign(
+		__entry->job = node->job->config.id;
+		__entry->number = number;
+		__entry->rate = rate;
+		__entry->ns = ns;
+	),
+	TP_printk("job=%u number=%u rate=%llu ns=%llu", __entry->job,
+		  __entry->number, __entry->rate, __entry->ns)
+);
+
 #endif /* _INA_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

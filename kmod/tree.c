@@ -15,6 +15,7 @@
 #include "probe.h"
 #include "round.h"
 #include "tree.h"
+#include "tx.h"
 
 /**
  * ina_tree_fits() - can a node take this place without being replaced
@@ -43,8 +44,8 @@ static void ina_tree_pause(struct ina_node *node)
 	cancel_delayed_work_sync(&node->tick);
 	cancel_work_sync(&node->work);
 	cancel_work_sync(&node->restart);
-	del_timer_sync(&node->probe);
-	tasklet_kill(&node->tx.again);
+	timer_delete_sync(&node->probe);
+	ina_tx_quiet(node);
 	down_write(&node->submitting);
 }
 
@@ -84,6 +85,7 @@ static void ina_tree_take_over(const struct ina_node *node,
 	child->acked = old->acked;
 	child->refused = old->refused;
 	child->arrivals = old->arrivals;
+	child->ask = old->ask;
 	ina_path_take_over(&child->peer, &old->peer);
 }
 
@@ -94,6 +96,7 @@ static void ina_tree_set_parent(struct ina_node *node,
 	if (ipv6_addr_equal(&node->parent.addr, parent))
 		return;
 	node->parent.addr = *parent;
+	ina_grant_forget(node);
 	node->index = INA_INDEX_NONE;
 	node->refused = 0;
 	ina_event_send(node->net, &(struct ina_event){

@@ -23,6 +23,29 @@
 #define INA_TX_BYTES	(U16_MAX - sizeof(struct ipv6hdr) - \
 			 sizeof(struct udphdr))
 
+/**
+ * ina_tx_unhold() - let the sender look at all hops, whose time may have come
+ * @node: the node
+ *
+ * Context: any. The caller runs the sender.
+ */
+void ina_tx_unhold(struct ina_node *node)
+{
+	/* After what was armed or granted: pairs with ina_tx_hold(). */
+	smp_mb();
+	bitmap_zero(node->tx.held, node->nchildren + 1);
+}
+
+/* It is the time of a hop that was held. Context: softirq. */
+static enum hrtimer_restart ina_tx_wake(struct hrtimer *timer)
+{
+	struct ina_node *node = container_of(timer, struct ina_node, tx.wake);
+
+	ina_tx_unhold(node);
+	ina_tx_run(node, INA_TX_BUDGET);
+	return HRTIMER_NORESTART;
+}
+
 /* Go on in a softirq of its own. */
 static void ina_tx_go_on(struct tasklet_struct *again)
 {
@@ -69,13 +92,31 @@ int ina_tx_init(struct ina_node *node)
 	if (err)
 		return ina_net_errno(err);
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
+	ina_xmit_clock_init(tx->sock->sk);
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_xmit_packet(node, true));
 	tx->share = INA_BATCH_SHARE;
 	tasklet_setup(&tx->again, ina_tx_go_on);
+	hrtimer_setup(&tx->wake, ina_tx_wake, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
 	init_waitqueue_func_entry(&tx->room, ina_tx_room);
 	add_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
 	return 0;
+}
+
+/**
+ * ina_tx_quiet() - the sender does not go on by itself any more
+ * @node: the node; it is dead or paused, and readers know it
+ *
+ * Context: process.
+ */
+void ina_tx_quiet(struct ina_node *node)
+{
+	/* Each may start the other, but only from a sender that was under way. */
+	hrtimer_cancel(&node->tx.wake);
+	tasklet_kill(&node->tx.again);
+	hrtimer_cancel(&node->tx.wake);
+	ina_tx_unhold(node);
 }
 
 /**
@@ -90,7 +131,7 @@ void ina_tx_exit(struct ina_node *node)
 	struct ina_tx *tx = &node->tx;
 
 	remove_wait_queue(sk_sleep(tx->sock->sk), &tx->room);
-	tasklet_kill(&tx->again);
+	ina_tx_quiet(node);
 	sock_release(tx->sock);
 	tx->sock = NULL;
 	if (tx->page.page)
@@ -165,14 +206,48 @@ enum ina_tx_stop {
 	INA_TX_LATER,		/* until the next tick: no memory, or dropped */
 };
 
-/* The next bit of @ready, those after the last one first. */
+/* The next bit of @ready that is not held, those after the last one first. */
 static u16 ina_tx_turn(struct ina_node *node)
 {
 	struct ina_tx *tx = &node->tx;
 	u16 end = node->nchildren + 1;
-	u16 bit = find_next_bit(tx->ready, end, tx->turn);
+	u16 bit = find_next_andnot_bit(tx->ready, tx->held, end, tx->turn);
 
-	return bit < end ? bit : find_first_bit(tx->ready, end);
+	return bit < end ? bit :
+	       find_next_andnot_bit(tx->ready, tx->held, end, 0);
+}
+
+/* It is too early for a hop: come back when it is time. */
+static void ina_tx_hold(struct ina_node *node, u16 bit, u64 wake)
+{
+	struct hrtimer *timer = &node->tx.wake;
+
+	set_bit(bit, node->tx.held);
+	/* Then is there a clock that clears it? Pairs with ina_tx_unhold(). */
+	smp_mb__after_atomic();
+	/* Under RCU, as in ina_node_kick(). */
+	rcu_read_lock();
+	if (!READ_ONCE(node->dead) && !READ_ONCE(node->paused) &&
+	    (!hrtimer_is_queued(timer) ||
+	     ktime_to_ns(hrtimer_get_expires(timer)) > wake))
+		hrtimer_start(timer, ns_to_ktime(wake), HRTIMER_MODE_ABS_SOFT);
+	rcu_read_unlock();
+}
+
+/* By which path may something be sent to a neighbour now? */
+static struct ina_path *ina_tx_path(struct ina_node *node, u16 bit,
+				    struct ina_peer *peer)
+{
+	u64 now = ktime_get_ns(), wake = ina_pace_wake(&peer->pace);
+	struct ina_path *path = NULL;
+
+	if (!bit)
+		ina_grant_start(node);
+	if (ina_pace_may(&peer->pace, now))
+		path = ina_path_choose(node, peer, now, &wake);
+	if (!path && wake != U64_MAX)
+		ina_tx_hold(node, bit, wake);
+	return path;
 }
 
 /* Nothing can be sent to a neighbour now, unless that has just changed. */
@@ -185,15 +260,20 @@ static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_peer *peer)
 		set_bit(bit, node->tx.ready);
 }
 
-/* Packets of a super-packet: where there is a choice of paths, it is no larger than a chunk. */
-static u16 ina_tx_most(const struct ina_node *node, const struct ina_peer *peer)
+/*
+ * Packets of a super-packet: no more than the device takes, than leave within INA_PACE_AHEAD, and where there is
+ * a choice of paths, than a chunk.
+ */
+static u16 ina_tx_most(struct ina_node *node, const struct ina_peer *peer,
+		       const struct ina_path *path, struct ina_route *route)
 {
-	u16 most = node->tx.segs;
+	unsigned int size = ina_xmit_size(node, true);
+	unsigned int most = ina_xmit_segs(node, route);
 
 	if (READ_ONCE(peer->npaths) > 1)
-		most = min_t(u32, most, READ_ONCE(node->chunk) /
-					ina_xmit_packet(node, true));
-	return max_t(u16, most, 1);
+		most = clamp_t(u32, READ_ONCE(node->chunk) / size, 1, most);
+	most = ina_pace_segs(&peer->pace, size, most);
+	return ina_pace_segs(&path->pace, size, most);
 }
 
 /*
@@ -215,12 +295,20 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 	u32 credit;
 
 	node->tx.turn = bit + 1;
-	b.most = ina_tx_most(node, peer);
-	b.path = ina_path_choose(node, peer);
-	b.route = b.path ? rcu_dereference(b.path->route) : NULL;
-	credit = b.route ? ina_hop_credit(&b.path->hop) : 0;
+	b.path = ina_tx_path(node, bit, peer);
+	if (!b.path) {
+		/* Held, or without credit. */
+		if (!test_bit(bit, node->tx.held))
+			ina_tx_idle(node, bit, peer);
+		return 0;
+	}
+	b.route = rcu_dereference(b.path->route);
+	if (!b.route)
+		return 0;
+	b.most = ina_tx_most(node, peer, b.path, b.route);
+	credit = ina_hop_credit(&b.path->hop);
 	/* Moot ones count as well. */
-	for (picks = 0; picks < INA_TX_SEGS && !b.whole; picks++) {
+	for (picks = 0; picks < INA_TX_SEGS && b.segs < b.most && !b.whole; picks++) {
 		id = b.segs < credit ? ina_queue_pick(&peer->queue) : -1;
 		if (id < 0) {
 			ina_tx_idle(node, bit, peer);
@@ -249,12 +337,13 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 		if (ina_tx_step(node, bit, budget))
 			return INA_TX_LATER;
 	}
-	ina_batch_forget(&node->tx);
+	if (bitmap_empty(node->tx.ready, node->nchildren + 1))
+		ina_batch_forget(&node->tx);
 	return INA_TX_EMPTY;
 }
 
 /**
- * ina_tx_waits() - is there something to send
+ * ina_tx_waits() - is there something to send, and is it the time
  * @node: the node
  *
  * Context: any.
@@ -262,7 +351,8 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
  */
 bool ina_tx_waits(const struct ina_node *node)
 {
-	return !bitmap_empty(node->tx.ready, node->nchildren + 1);
+	return !bitmap_subset(node->tx.ready, node->tx.held,
+			      node->nchildren + 1);
 }
 
 /* Has what stopped the sender changed while it still held the busy bit? */

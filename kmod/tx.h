@@ -10,6 +10,8 @@
 #define INA_TX_BUDGET	256	/* packets sent in one go */
 
 int ina_tx_init(struct ina_node *node);
+void ina_tx_quiet(struct ina_node *node);
+void ina_tx_unhold(struct ina_node *node);
 void ina_tx_exit(struct ina_node *node);
 void ina_tx_queue(struct ina_node *node, u32 slot, u8 way);
 void ina_tx_ready(struct ina_node *node, u16 index);

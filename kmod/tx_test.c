@@ -187,6 +187,26 @@ static void run__short(struct kunit *test)
 	tx_test_next(test, node, 0, 0, 5, 3);
 }
 
+/* No more than the device takes. */
+static void run__device(struct kunit *test)
+{
+	struct ina_node *node = tx_test_root(test, 1, INA_ENCAP_UDP);
+	struct net_device *dev = init_net.loopback_dev;
+	unsigned int segs = dev->gso_max_segs;
+
+	WRITE_ONCE(dev->gso_max_segs, 3);
+	tx_test_round(test, node, 0, TX_TEST_SHORT);
+	ina_tx_run(node, INA_TX_BUDGET);
+	WRITE_ONCE(dev->gso_max_segs, 1);
+	tx_test_round(test, node, 1, TX_TEST_SHORT);
+	ina_tx_run(node, INA_TX_BUDGET);
+	WRITE_ONCE(dev->gso_max_segs, segs);
+	tx_test_next(test, node, 0, 0, 0, 3);
+	tx_test_next(test, node, 0, 3, 3, 1);
+	tx_test_next(test, node, 1, 0, 4, 1);
+	tx_test_next(test, node, 1, 1, 5, 1);
+}
+
 /* No more than the receiver owes answers for. */
 static void run__credit(struct kunit *test)
 {
@@ -349,6 +369,7 @@ static void tx_test_exit(struct kunit *test)
 static struct kunit_case tx_test_cases[] = {
 	KUNIT_CASE(run__one_each),
 	KUNIT_CASE(run__short),
+	KUNIT_CASE(run__device),
 	KUNIT_CASE(run__credit),
 	KUNIT_CASE(run__small_page),
 	KUNIT_CASE(run__shared),

@@ -41,6 +41,10 @@ unsigned int ina_wire_body_size(const struct ina_pkt *pkt)
 		return sizeof(struct ina_probe_hdr);
 	case INA_TYPE_GROUP_NACK:
 		return INA_NACK_SIZE(pkt->count);
+	case INA_TYPE_READY:
+		return sizeof(struct ina_ready_hdr);
+	case INA_TYPE_GRANT:
+		return sizeof(struct ina_grant_hdr);
 	}
 	return 0;
 }

@@ -105,6 +105,7 @@ static void ina_worker_push(struct ina_worker *worker,
 	u32 frag, end;
 
 	WRITE_ONCE(worker->last, 0);
+	ina_grant_start(node);
 	/* While the tree changes, contributors have no numbers. */
 	if ((u32)ina_epoch_published(node) != tag->era)
 		frags = 0;

@@ -3,9 +3,13 @@
  * One packet on its way: source and route, the UDP and IP headers in front of it, and
  * what is sent at once and alone: control packets and answers to strangers.
  */
+#include <linux/if_ether.h>
 #include <linux/ip.h>
+#include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <linux/timekeeping.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
@@ -15,10 +19,21 @@
 #include <net/udp.h>
 
 #include "net.h"
+#include "pacing.h"
 #include "stats.h"
 #include "xmit.h"
 
 #define INA_XMIT_WEIGHT	2048	/* a packet takes of the send buffer, and an skb as well */
+/* etf takes what is to leave so much later: more than the time it wakes up before. */
+#define INA_XMIT_AHEAD	NSEC_PER_MSEC
+
+/* Bytes of the IP and UDP headers. */
+static unsigned int ina_xmit_outer(const struct ina_node *node)
+{
+	return (ina_xmit_is_udp(node) ? sizeof(struct udphdr) : 0) +
+	       (ipv6_addr_v4mapped(&node->local) ?
+		sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+}
 
 /**
  * ina_xmit_size() - bytes of a full fragment as an IP packet
@@ -29,12 +44,18 @@
  */
 unsigned int ina_xmit_size(const struct ina_node *node, bool wide)
 {
-	unsigned int size = ina_xmit_packet(node, wide);
+	return ina_xmit_packet(node, wide) + ina_xmit_outer(node);
+}
 
-	if (ina_xmit_is_udp(node))
-		size += sizeof(struct udphdr);
-	return size + (ipv6_addr_v4mapped(&node->local) ?
-		       sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+/**
+ * ina_xmit_headers() - bytes that each packet has on the wire in front of ours
+ * @node: the node
+ *
+ * Return: bytes, of an Ethernet device.
+ */
+unsigned int ina_xmit_headers(const struct ina_node *node)
+{
+	return ina_xmit_outer(node) + ETH_HLEN;
 }
 
 static const struct in6_addr *ina_xmit_src(const struct ina_node *node,
@@ -109,6 +130,86 @@ static struct dst_entry *ina_xmit_route6(struct ina_node *node,
 	return dst;
 }
 
+/* Where a route leads. Bottom halves are disabled. */
+static struct dst_entry *ina_xmit_dst(struct ina_node *node,
+				      struct ina_route *route)
+{
+	return ipv6_addr_v4mapped(&route->dst) ? ina_xmit_route4(node, route) :
+						 ina_xmit_route6(node, route);
+}
+
+/**
+ * ina_xmit_segs() - packets that the device of a route takes in a super-packet
+ * @node: the node
+ * @route: the route
+ *
+ * Context: bottom halves disabled, under RCU, no lock held.
+ * Return: at least 1.
+ */
+unsigned int ina_xmit_segs(struct ina_node *node, struct ina_route *route)
+{
+	struct dst_entry *dst = ina_xmit_dst(node, route);
+	const struct net_device *dev;
+	unsigned int segs, room, head;
+
+	if (IS_ERR(dst))
+		return node->tx.segs;
+	dev = dst->dev;
+	segs = min_t(unsigned int, node->tx.segs, READ_ONCE(dev->gso_max_segs));
+	room = ina_gso_max_size(dev, ipv6_addr_v4mapped(&route->dst));
+	head = dev->hard_header_len + sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	dst_release(dst);
+	/* What is as large as the limit is too large. */
+	room = room > head ? room - head - 1 : 0;
+	return max(min(segs, room / ina_xmit_packet(node, true)), 1U);
+}
+
+/**
+ * ina_xmit_clock_init() - the socket of a node suits etf
+ * @sk: it
+ *
+ * etf takes packets of sockets that say that these have departure times, and of its own
+ * clock. Nobody else looks at that.
+ */
+void ina_xmit_clock_init(struct sock *sk)
+{
+	sock_set_flag(sk, SOCK_TXTIME);
+	sk->sk_clockid = CLOCK_TAI;
+}
+
+/**
+ * ina_xmit_depart() - a packet is not to leave before a certain time
+ * @node: who sends it
+ * @skb: it
+ * @ns: the time, CLOCK_MONOTONIC
+ *
+ * Context: any.
+ */
+void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns)
+{
+	skb_set_delivery_type_by_clockid(skb, ns_to_ktime(ns), CLOCK_MONOTONIC);
+}
+
+/*
+ * Whatever leaves by etf needs a departure time of its clock that is not over when it
+ * gets there. Nobody tells of other queueing disciplines: look now and then. Bottom halves
+ * are disabled.
+ */
+static void ina_xmit_clock(struct ina_route *route, struct sk_buff *skb)
+{
+	ktime_t at;
+
+	if (time_after_eq(jiffies, route->look_at)) {
+		route->look_at = jiffies + HZ / 10;
+		route->etf = ina_pacing_of(skb_dst(skb)->dev) == INA_PACING_ETF;
+	}
+	if (!route->etf)
+		return;
+	at = max(skb->tstamp, ktime_add_ns(ktime_get(), INA_XMIT_AHEAD));
+	skb_set_delivery_type_by_clockid(skb, ktime_mono_to_any(at, TK_OFFS_TAI),
+					 CLOCK_TAI);
+}
+
 /* Put the UDP header in front. */
 static void ina_xmit_push_udp(struct ina_node *node,
 			      const struct ina_route *route,
@@ -135,7 +236,7 @@ static void ina_xmit_push_udp(struct ina_node *node,
 }
 
 static int ina_xmit_v4(struct ina_node *node, const struct ina_route *route,
-		       struct sk_buff *skb, u8 proto)
+		       struct sk_buff *skb, u8 proto, u8 tos)
 {
 	struct iphdr *iph = skb_push(skb, sizeof(*iph));
 
@@ -145,6 +246,7 @@ static int ina_xmit_v4(struct ina_node *node, const struct ina_route *route,
 	*iph = (struct iphdr){
 		.version = 4,
 		.ihl = sizeof(*iph) / 4,
+		.tos = tos,
 		.frag_off = htons(IP_DF),
 		.ttl = ip4_dst_hoplimit(skb_dst(skb)),
 		.protocol = proto,
@@ -155,20 +257,56 @@ static int ina_xmit_v4(struct ina_node *node, const struct ina_route *route,
 }
 
 static int ina_xmit_v6(struct ina_node *node, const struct ina_route *route,
-		       struct sk_buff *skb, u8 proto)
+		       struct sk_buff *skb, u8 proto, u8 tos)
 {
 	struct ipv6hdr *ip6 = skb_push(skb, sizeof(*ip6));
 
 	skb_reset_network_header(skb);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
 	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6, 0, 0);
+	ip6_flow_hdr(ip6, tos, 0);
 	ip6->payload_len = htons(skb->len - sizeof(*ip6));
 	ip6->nexthdr = proto;
 	ip6->hop_limit = ip6_dst_hoplimit(skb_dst(skb));
 	ip6->saddr = *ina_xmit_src(node, route);
 	ip6->daddr = route->dst;
 	return ip6_local_out(node->net, skb->sk, skb);
+}
+
+/* Packets of elements may be marked instead of lost: only they are slowed down. */
+static u8 ina_xmit_tos(const struct sk_buff *skb)
+{
+	const struct ina_hdr *hdr = (void *)skb->data;
+
+	return !skb_headlen(skb) || ina_wire_is_elements(hdr->type) ?
+	       INET_ECN_ECT_0 : INET_ECN_NOT_ECT;
+}
+
+/**
+ * ina_xmit_ifindex() - the device through which a peer is reached
+ * @node: the node
+ * @peer: the peer
+ *
+ * Of several, that of the fastest path counts.
+ * Context: bottom halves disabled.
+ * Return: its index, or 0 without a route.
+ */
+u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer)
+{
+	struct dst_entry *dst = ERR_PTR(-EHOSTUNREACH);
+	struct ina_route *route;
+	u32 ifindex = 0;
+
+	rcu_read_lock();
+	route = rcu_dereference(ina_path_fastest(peer)->route);
+	if (route)
+		dst = ina_xmit_dst(node, route);
+	if (!IS_ERR(dst)) {
+		ifindex = dst->dev->ifindex;
+		dst_release(dst);
+	}
+	rcu_read_unlock();
+	return ifindex;
 }
 
 /**
@@ -186,10 +324,11 @@ int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 	bool v4 = ipv6_addr_v4mapped(&route->dst);
 	unsigned int segs = skb_shinfo(skb)->gso_segs ?: 1;
 	bool udp = ina_xmit_is_udp(node);
+	u8 tos = ina_xmit_tos(skb);
 	struct dst_entry *dst;
 	int err;
 
-	dst = v4 ? ina_xmit_route4(node, route) : ina_xmit_route6(node, route);
+	dst = ina_xmit_dst(node, route);
 	if (IS_ERR(dst)) {
 		ina_stats_add(node->job->stats, INA_STAT_TX_ROUTE, segs);
 		kfree_skb(skb);
@@ -197,12 +336,13 @@ int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 	}
 	skb_dst_set(skb, dst);
 	WRITE_ONCE(route->used, dst->dev->ifindex);
+	ina_xmit_clock(route, skb);
 	if (udp)
 		ina_xmit_push_udp(node, route, skb);
 	else
 		ina_wire_seal((struct ina_hdr *)skb->data, skb->len);
-	err = v4 ? ina_xmit_v4(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO) :
-		   ina_xmit_v6(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO);
+	err = v4 ? ina_xmit_v4(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO, tos) :
+		   ina_xmit_v6(node, route, skb, udp ? IPPROTO_UDP : INA_IPPROTO, tos);
 	if (net_xmit_eval(err)) {
 		ina_stats_add(node->job->stats, INA_STAT_TX_DROP, segs);
 		return -ENOBUFS;
@@ -315,7 +455,7 @@ int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
 void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
 		       const struct ina_join_hdr *join)
 {
-	struct ina_route route = { .dst = *to };
+	struct ina_route route = { .dst = *to, .look_at = jiffies };
 	struct ina_pkt pkt = {
 		.type = INA_TYPE_WELCOME,
 		.job = node->job->config.id,

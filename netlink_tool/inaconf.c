@@ -27,6 +27,7 @@ static const char inaconf_usage[] =
 	"           tree     the place of this machine in the tree of a job\n"
 	"           dev      devices whose packets are taken at ingress, and their rates\n"
 	"           path     the ways to a parent or child\n"
+	"           qdisc    the queueing discipline that lets packets leave at their time\n"
 	"           stats    counters\n"
 	"           monitor  events as they happen\n"
 	"           topo     the machines, switches and links of a cluster\n"
@@ -51,6 +52,7 @@ static const struct command objects[] = {
 	{ "tree", tree_run },
 	{ "dev", dev_run },
 	{ "path", path_run },
+	{ "qdisc", qdisc_run },
 	{ "stats", stats_run },
 	{ "monitor", monitor_run },
 	{ "topo", topo_run },

@@ -309,6 +309,7 @@ extern const struct words path_del_params;
 
 int path_run(struct inaconf *ctx, int argc, char **argv);
 int dev_run(struct inaconf *ctx, int argc, char **argv);
+int qdisc_run(struct inaconf *ctx, int argc, char **argv);
 int stats_run(struct inaconf *ctx, int argc, char **argv);
 int monitor_run(struct inaconf *ctx, int argc, char **argv);
 int topo_run(struct inaconf *ctx, int argc, char **argv);

@@ -255,9 +255,9 @@ usage_error()
 words()
 {
 	ok "an unknown object: what is known" \
-		fails 2 'Error: unknown object "jobs"; known: job, tree, dev, path, stats, monitor, topo, plan, help' jobs
+		fails 2 'Error: unknown object "jobs"; known: job, tree, dev, path, qdisc, stats, monitor, topo, plan, help' jobs
 	ok "words are not guessed" \
-		fails 2 'Error: unknown object "j"; known: job, tree, dev, path, stats, monitor, topo, plan, help' j show
+		fails 2 'Error: unknown object "j"; known: job, tree, dev, path, qdisc, stats, monitor, topo, plan, help' j show
 	ok "an unknown command: what is known" \
 		fails 2 'Error: unknown command "ad"; known: add, del, show, help' job ad
 	ok "an unknown word: what is known" fails 2 \

@@ -41,7 +41,7 @@ static const char * const fault_types[INA_TYPE_MAX] = {
 	[INA_TYPE_ACK] = "ACK", [INA_TYPE_DATA] = "DATA", [INA_TYPE_RESULT] = "RESULT",
 	[INA_TYPE_FAIL] = "FAIL", [INA_TYPE_DONE] = "DONE", [INA_TYPE_GROUP_OK] = "GROUP_OK",
 	[INA_TYPE_GROUP_NACK] = "GROUP_NACK", [INA_TYPE_LATE] = "LATE",
-	[INA_TYPE_EXCLUDE] = "EXCLUDE",
+	[INA_TYPE_EXCLUDE] = "EXCLUDE", [INA_TYPE_READY] = "READY", [INA_TYPE_GRANT] = "GRANT",
 };
 
 static const struct fault_counter {

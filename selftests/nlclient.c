@@ -111,6 +111,7 @@ static const struct attr tree_attrs[] = {
 static const struct attr dev_attrs[] = {
 	{ "ifindex", INA_A_DEV_IFINDEX, KIND_U32 },
 	{ "name", INA_A_DEV_NAME, KIND_STRING },
+	{ "pacing", INA_A_DEV_PACING, KIND_U32 },
 };
 
 static const struct attr stats_attrs[] = {

@@ -115,6 +115,18 @@ feature()
 	on "$n" ethtool -K eth0 "$@" >/dev/null
 }
 
+# few WORD N MOST: what w0's device takes in a super-packet is so limited; as many packets
+# as it may leave in an skb, by what its queueing discipline has seen of both.
+few()
+{
+	on w0 ip link set eth0 "$1" "$2" && on w0 inaconf qdisc add eth0 && tree && sums || return
+	on w0 inaconf -j qdisc show eth0 | tee "$_dir/qdisc"
+	on w0 inaconf qdisc del eth0
+	on w0 ip link set eth0 gso_max_segs 65535 gso_max_size 65536
+	jq -e ".[0] | (.paced + .unpaced) as \$skbs | .packets <= \$skbs * $3 and
+		.packets >= \$skbs * ($3 + 1) / 2" "$_dir/qdisc"
+}
+
 # held NODE: a super-packet, at least, waits in its queue.
 held()
 {
@@ -192,6 +204,11 @@ tree
 ok "sums of super-packets" sums
 ok "they come whole to every node" joined 8 "${nodes[@]}"
 ok "packets are counted, not super-packets" conserved
+
+# The sender makes none that its device does not take.
+ok "single packets for a device that takes only these" few gso_max_segs 1 1
+ok "short super-packets for a device that takes few packets" few gso_max_segs 4 4
+ok "and for one that takes few bytes" few gso_max_size 5000 4
 
 # The stack makes the checksums, too, and the receiver looks at them.
 cut

@@ -20,6 +20,8 @@ static const size_t raw_bodies[INA_TYPE_MAX] = {
 	[INA_TYPE_FAIL] = sizeof(struct ina_fail_hdr),
 	[INA_TYPE_DONE] = sizeof(struct ina_done_hdr),
 	[INA_TYPE_LATE] = sizeof(struct ina_fail_hdr),
+	[INA_TYPE_READY] = sizeof(struct ina_ready_hdr),
+	[INA_TYPE_GRANT] = sizeof(struct ina_grant_hdr),
 };
 
 /* What the types say that are not DATA: fields that make sense. */

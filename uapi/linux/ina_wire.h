@@ -37,6 +37,8 @@
  * @INA_TYPE_EXCLUDE: parent to child: go on without whom a round waits for
  * @INA_TYPE_PROBE: either way: does this path lead to you?
  * @INA_TYPE_ECHO: either way: it does
+ * @INA_TYPE_READY: child to parent: what I can send, and whether I do
+ * @INA_TYPE_GRANT: parent to child: what you may send
  * @INA_TYPE_MAX: number of types
  */
 enum ina_type {
@@ -54,6 +56,8 @@ enum ina_type {
 	INA_TYPE_EXCLUDE,
 	INA_TYPE_PROBE,
 	INA_TYPE_ECHO,
+	INA_TYPE_READY,
+	INA_TYPE_GRANT,
 	INA_TYPE_MAX,
 };
 
@@ -76,10 +80,12 @@ enum ina_type {
  * @round: low 32 bits of the round
  * @seq: DATA, RESULT: number of the packet on this hop; EPOCH: announcements
  *	sent before to this child; DONE: first number without an answer;
- *	GROUP_OK, GROUP_NACK: first number of the group
+ *	GROUP_OK, GROUP_NACK: first number of the group; READY: counts what this
+ *	child asks for; GRANT: counts what this child was granted
  * @frag: index of the fragment; GROUP_OK, GROUP_NACK: bit i: all packets of the
  *	group i + 1 before came
- * @length: elements in the whole round
+ * @length: elements in the whole round; GROUP_OK, GROUP_NACK: packets that
+ *	came with a mark of congestion since the last answer
  * @index: contributor index of the child on this hop
  * @count: elements in this packet; GROUP_OK, GROUP_NACK: packets it speaks of;
  *	JOIN, EPOCH: ranks that follow
@@ -234,6 +240,32 @@ struct ina_fail_hdr {
 	__u8	culprit[16];
 	__be32	worker;
 	__be32	last;
+};
+
+/**
+ * struct ina_ready_hdr - behind the header of a READY
+ * @send: bytes per second the child can send, 0 unlimited
+ * @receive: bytes per second it can receive, 0 unlimited
+ * @sending: 1 if it is sending, else 0
+ * @pad: 0
+ */
+struct ina_ready_hdr {
+	__be64	send;
+	__be64	receive;
+	__be32	sending;
+	__be32	pad;
+};
+
+/**
+ * struct ina_grant_hdr - behind the header of a GRANT
+ * @rate: bytes per second the child may send, 0 unlimited
+ * @ready: number of the last READY heard
+ * @pad: 0
+ */
+struct ina_grant_hdr {
+	__be64	rate;
+	__be32	ready;
+	__be32	pad;
 };
 
 /*

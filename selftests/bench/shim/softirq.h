@@ -84,9 +84,11 @@ static inline void *ina_shim_memcpy(void *dst, const void *src, size_t size)
 	   __atomic_compare_exchange_n(p, &__old, new, false,		\
 				       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); __old; })
 
+typedef struct { int counter; } atomic_t;
 typedef struct { s64 counter; } atomic64_t;
 typedef struct { int refs; } refcount_t;
 
+#define atomic_add(i, v)		__atomic_add_fetch(&(v)->counter, i, __ATOMIC_RELAXED)
 #define atomic64_read(v)		READ_ONCE((v)->counter)
 #define atomic64_read_acquire(v)	smp_load_acquire(&(v)->counter)
 #define atomic64_set(v, i)		WRITE_ONCE((v)->counter, i)
@@ -256,10 +258,12 @@ struct list_head { };
 struct mutex { };
 struct rw_semaphore { };
 struct tasklet_struct { };
+struct hrtimer { };
 struct work_struct { };
 struct delayed_work { };
 struct dst_cache { };
 struct timer_list { };
+#define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
 #define hweight8(x)	__builtin_popcount((u8)(x))
 typedef unsigned int gfp_t;
 struct wait_queue_entry { };

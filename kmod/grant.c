@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who asks whom for which rate, and when. A node tells its parent with READY what it can
+ * send and receive and whether it is sending; what changes travels on to the root. A
+ * parent shares the ingress of a device between the children that send through it, none
+ * of which gets more than the node itself was granted, and tells each with GRANT. Both are
+ * sent at once by whoever finds that they have to be, as delay is what counts; any may
+ * be lost: what has no answer is repeated by the clock, and nobody waits for long.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/rcupdate.h>
+
+#include "grant.h"
+#include "ingress.h"
+#include "net.h"
+#include "node.h"
+#include "stats.h"
+#include "trace.h"
+#include "tx.h"
+#include "wire.h"
+#include "worker.h"
+#include "xmit.h"
+
+#define INA_GRANT_WAIT_MS	20	/* the first round waits no longer for a GRANT */
+#define INA_GRANT_TICK_MS	8	/* silence that ends sending, or repeats a READY */
+#define INA_GRANT_SHIFT		5	/* most doublings of that */
+#define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
+#define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending, */
+#define INA_GRANT_STALE_MS	3000	/* who does not has ended */
+#define INA_GRANT_NOW		8	/* packets sent in a softirq, the rest by the node's work */
+#define INA_GRANT_JOBS		64	/* others that are looked at */
+
+/* The device through which a neighbour is reached, 0 if there is none. */
+static u32 ina_grant_ifindex(struct ina_node *node, struct ina_peer *peer)
+{
+	u32 ifindex;
+
+	local_bh_disable();
+	ifindex = ina_xmit_ifindex(node, peer);
+	local_bh_enable();
+	return ifindex;
+}
+
+/* Its place in @devs plus 1, or 0 if there are too many. */
+static u8 ina_grant_dev(struct ina_grant *grant, u32 ifindex)
+{
+	u8 i;
+
+	for (i = 0; ifindex && i < INA_GRANT_DEVS; i++) {
+		if (!grant->devs[i].ifindex)
+			WRITE_ONCE(grant->devs[i].ifindex, ifindex);
+		if (grant->devs[i].ifindex == ifindex)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* What another node uses of a device. Return: whether it does. */
+static bool ina_grant_used(const struct ina_node *other, u32 ifindex, u64 *in,
+			   u64 *out)
+{
+	const struct ina_grant_dev *dev = other->grant.devs;
+	const struct ina_grant_dev *end = dev + INA_GRANT_DEVS;
+
+	while (dev < end && READ_ONCE(dev->ifindex) != ifindex)
+		dev++;
+	if (dev == end)
+		return false;
+	*in += READ_ONCE(dev->used_in);
+	*out += READ_ONCE(dev->used_out);
+	return READ_ONCE(dev->used_in) || READ_ONCE(dev->used_out);
+}
+
+/* What is left of a device by the nodes of other jobs is to be shared. */
+static void ina_grant_idle(struct ina_node *node, struct ina_grant_dev *dev)
+{
+	u64 rate, in = 0, out = 0;
+	struct ina_node *other;
+	struct ina_job *job;
+	u32 count = 0, others = 0;
+	unsigned long id;
+
+	rcu_read_lock();
+	rate = ina_ingress_rate(node->inet, dev->ifindex);
+	xa_for_each(&node->inet->jobs, id, job) {
+		other = rcu_dereference(job->node);
+		if (other && other != node)
+			others += ina_grant_used(other, dev->ifindex, &in, &out);
+		if (++count == INA_GRANT_JOBS)
+			break;
+	}
+	rcu_read_unlock();
+	ina_rate_begin(&dev->in, ina_rate_idle(rate, in, others));
+	ina_rate_begin(&dev->out, ina_rate_idle(rate, out, others));
+}
+
+/* Is a child sending? One that has not said so for long has ended. */
+static bool ina_grant_sends(struct ina_child *child)
+{
+	struct ina_ask *ask = &child->ask;
+
+	if (!child->workers ||
+	    time_after(jiffies, ask->at + msecs_to_jiffies(INA_GRANT_STALE_MS)))
+		ask->sending = false;
+	return ask->sending;
+}
+
+/* Share the devices between the children. */
+static void ina_grant_share(struct ina_node *node)
+{
+	struct ina_grant *grant = &node->grant;
+	struct ina_grant_dev *dev;
+	bool again;
+	u16 i;
+
+	for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++)
+		if (dev->ifindex)
+			ina_grant_idle(node, dev);
+	do {
+		again = false;
+		for (i = 0; i < node->nchildren; i++) {
+			struct ina_child *child = &node->children[i];
+
+			if (!child->ask.dev || !child->workers)
+				continue;
+			dev = &grant->devs[child->ask.dev - 1];
+			ina_rate_ask(&dev->out, child->ask.receive);
+			if (ina_grant_sends(child))
+				ina_rate_ask(&dev->in, child->ask.send);
+		}
+		for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++) {
+			again |= ina_rate_again(&dev->in);
+			again |= ina_rate_again(&dev->out);
+		}
+	} while (again);
+}
+
+/* What can come to be sent to the parent; while nothing does, what last could. */
+static u64 ina_grant_demand(struct ina_node *node)
+{
+	u64 demand = 0;
+	bool any = false;
+	u16 i;
+
+	if (node->nworkers)
+		return 0;
+	for (i = 0; i < node->nchildren; i++) {
+		if (!ina_grant_sends(&node->children[i]))
+			continue;
+		if (!node->children[i].ask.send)
+			return 0;
+		any = true;
+		demand = max(demand, node->children[i].ask.send);
+	}
+	return any ? demand : node->grant.demand;
+}
+
+/* A READY with another number is to be sent. */
+static void ina_grant_ask(struct ina_grant *grant)
+{
+	grant->number++;
+	grant->tell = true;
+	grant->again = false;
+	grant->tries = 0;
+	grant->repeat_at = jiffies + msecs_to_jiffies(INA_GRANT_TICK_MS);
+}
+
+/* What the node asks of its parent; READY if that is another than before. */
+static void ina_grant_request(struct ina_node *node)
+{
+	struct ina_grant *grant = &node->grant;
+	struct ina_peer *parent = &node->parent;
+	u64 send, receive = 0;
+
+	grant->demand = ina_grant_demand(node);
+	send = grant->demand;
+	if (grant->dev) {
+		const struct ina_grant_dev *dev = &grant->devs[grant->dev - 1];
+
+		send = ina_rate_min(send, dev->out.capacity);
+		receive = dev->in.capacity;
+	}
+	if (!grant->number || send != grant->send ||
+	    receive != grant->receive) {
+		grant->send = send;
+		grant->receive = receive;
+		ina_grant_ask(grant);
+	}
+	WRITE_ONCE(parent->pace.rate, grant->known ?
+		   ina_rate_min(grant->rate, send) : send);
+}
+
+/* What a child may send and is sent; GRANT if it may send another rate. */
+static void ina_grant_give(struct ina_node *node, struct ina_child *child)
+{
+	static const struct ina_rate_share unlimited;
+	struct ina_grant *grant = &node->grant;
+	struct ina_ask *ask = &child->ask;
+	struct ina_grant_dev *dev = ask->dev ? &grant->devs[ask->dev - 1] : NULL;
+	u64 rate;
+
+	WRITE_ONCE(child->peer.pace.rate,
+		   ina_rate_of(dev ? &dev->out : &unlimited, ask->receive));
+	if (!ask->heard || (!ask->sending && ask->granted))
+		return;
+	/* More than the node can pass on would only wait here. */
+	rate = ina_rate_of(dev ? &dev->in : &unlimited, ask->send);
+	if (!node->root)
+		rate = ina_rate_min(rate, node->parent.pace.rate);
+	if (rate != ask->rate)
+		ask->tell = true;
+	ask->rate = rate;
+}
+
+/* Nodes of other jobs that use a device, too, get more or less of it. */
+static void ina_grant_nudge(struct ina_node *node)
+{
+	struct ina_node *other;
+	struct ina_job *job;
+	unsigned long id;
+	u32 count = 0;
+
+	rcu_read_lock();
+	xa_for_each(&node->inet->jobs, id, job) {
+		other = rcu_dereference(job->node);
+		if (other && other != node)
+			ina_node_tick_in(other, INA_GRANT_TICK_MS);
+		if (++count == INA_GRANT_JOBS)
+			break;
+	}
+	rcu_read_unlock();
+}
+
+/* What the node uses of its devices, for others to see. */
+static void ina_grant_use(struct ina_node *node)
+{
+	u64 in[INA_GRANT_DEVS] = {}, out[INA_GRANT_DEVS] = {};
+	struct ina_grant *grant = &node->grant;
+	struct ina_grant_dev *dev;
+	bool changed = false;
+	u16 i;
+
+	if (grant->sending && grant->dev)
+		out[grant->dev - 1] = node->parent.pace.rate;
+	for (i = 0; i < node->nchildren; i++) {
+		const struct ina_ask *ask = &node->children[i].ask;
+
+		if (!ask->dev || !ask->sending)
+			continue;
+		in[ask->dev - 1] += ask->rate;
+		out[ask->dev - 1] += node->children[i].peer.pace.rate;
+	}
+	for (i = 0; i < INA_GRANT_DEVS; i++) {
+		dev = &grant->devs[i];
+		changed |= !dev->used_in != !in[i] || !dev->used_out != !out[i];
+		WRITE_ONCE(dev->used_in, in[i]);
+		WRITE_ONCE(dev->used_out, out[i]);
+	}
+	if (changed)
+		ina_grant_nudge(node);
+}
+
+/* Something has changed: look at all rates again. */
+static void ina_grant_update(struct ina_node *node)
+{
+	u16 i;
+
+	lockdep_assert_held(&node->lock);
+	ina_grant_share(node);
+	if (!node->root)
+		ina_grant_request(node);
+	for (i = 0; i < node->nchildren; i++)
+		ina_grant_give(node, &node->children[i]);
+	ina_grant_use(node);
+}
+
+/**
+ * struct ina_grant_pkt - a packet to be sent
+ * @peer: to whom
+ * @pkt: header
+ * @ready: what follows a READY
+ * @grant: what follows a GRANT
+ */
+struct ina_grant_pkt {
+	struct ina_peer *peer;
+	struct ina_pkt pkt;
+	union {
+		struct ina_ready_hdr ready;
+		struct ina_grant_hdr grant;
+	};
+};
+
+static void ina_grant_fill_ready(struct ina_node *node, struct ina_grant_pkt *p)
+{
+	struct ina_grant *grant = &node->grant;
+
+	grant->tell = false;
+	if (!grant->again)
+		grant->asked = ktime_get_ns();
+	grant->again = true;
+	p->peer = &node->parent;
+	p->pkt.type = INA_TYPE_READY;
+	p->pkt.seq = grant->number;
+	p->pkt.index = node->index;
+	p->ready = (struct ina_ready_hdr){
+		.send = cpu_to_be64(grant->send),
+		.receive = cpu_to_be64(grant->receive),
+		.sending = cpu_to_be32(grant->sending),
+	};
+}
+
+static void ina_grant_fill_grant(struct ina_node *node, u16 index,
+				 struct ina_grant_pkt *p)
+{
+	struct ina_ask *ask = &node->children[index].ask;
+
+	ask->tell = false;
+	ask->granted = true;
+	p->peer = &node->children[index].peer;
+	p->pkt.type = INA_TYPE_GRANT;
+	p->pkt.seq = ++ask->grants;
+	p->pkt.index = index;
+	p->grant = (struct ina_grant_hdr){
+		.rate = cpu_to_be64(ask->rate),
+		.ready = cpu_to_be32(ask->number),
+	};
+}
+
+/* Whom to send the next GRANT: @first, then from @at on. */
+static u16 ina_grant_whom(const struct ina_node *node, u16 first, u16 *at)
+{
+	if (first < node->nchildren && node->children[first].ask.tell)
+		return first;
+	while (*at < node->nchildren && !node->children[*at].ask.tell)
+		++*at;
+	return *at;
+}
+
+/* The next packet. Return: false if there is none. */
+static bool ina_grant_next(struct ina_node *node, u16 first, u16 *at,
+			   struct ina_grant_pkt *p)
+{
+	const struct ina_grant *grant = &node->grant;
+	u16 index;
+
+	if (grant->tell && node->index != INA_INDEX_NONE) {
+		ina_grant_fill_ready(node, p);
+		return true;
+	}
+	/* First the root decides. */
+	if (!node->root && !grant->known && !grant->alone)
+		return false;
+	index = ina_grant_whom(node, first, at);
+	if (index == node->nchildren)
+		return false;
+	ina_grant_fill_grant(node, index, p);
+	return true;
+}
+
+/*
+ * Send what is to be sent, at most @most packets, to child @first before others. One that is
+ * dead sends nothing, and one that is paused not yet. Return: true if all were sent.
+ */
+static bool ina_grant_send(struct ina_node *node, u16 first, unsigned int most)
+{
+	struct ina_grant_pkt p;
+	bool more = true;
+	u16 at = 0;
+
+	while (most-- && !READ_ONCE(node->dead) && !READ_ONCE(node->paused)) {
+		p = (struct ina_grant_pkt){ .pkt.job = node->job->config.id };
+		spin_lock_bh(&node->lock);
+		more = ina_grant_next(node, first, &at, &p);
+		spin_unlock_bh(&node->lock);
+		if (!more)
+			break;
+		ina_xmit_control(node, p.peer, &p.pkt, &p.ready);
+	}
+	return !more;
+}
+
+/* The same from a softirq or a process that has better things to do. */
+static void ina_grant_send_now(struct ina_node *node, u16 first)
+{
+	if (!ina_grant_send(node, first, INA_GRANT_NOW))
+		ina_node_kick(node);
+}
+
+/**
+ * ina_grant_flush() - send all that is to be sent
+ * @node: the node
+ *
+ * Context: process, the node's work, no lock held.
+ */
+void ina_grant_flush(struct ina_node *node)
+{
+	ina_grant_send(node, 0, UINT_MAX);
+}
+
+/**
+ * ina_grant_start() - something is to be sent to the parent
+ * @node: the node
+ *
+ * The first time the sender waits a moment for the GRANT; later it starts with the
+ * last one.
+ * Context: process or softirq, no lock held; the sender may be busy.
+ */
+void ina_grant_start(struct ina_node *node)
+{
+	struct ina_grant *grant = &node->grant;
+	u32 ifindex;
+
+	WRITE_ONCE(grant->active, jiffies);
+	if (node->root || READ_ONCE(grant->sending))
+		return;
+	ifindex = ina_grant_ifindex(node, &node->parent);
+	spin_lock_bh(&node->lock);
+	if (!grant->sending) {
+		WRITE_ONCE(grant->sending, true);
+		grant->dev = ina_grant_dev(grant, ifindex);
+		ina_grant_ask(grant);
+		if (!grant->known && !grant->alone && !grant->waits) {
+			grant->waits = true;
+			WRITE_ONCE(node->parent.pace.depart, ktime_get_ns() +
+				   INA_GRANT_WAIT_MS * NSEC_PER_MSEC);
+		}
+		ina_grant_update(node);
+	}
+	spin_unlock_bh(&node->lock);
+	ina_grant_send_now(node, 0);
+	ina_node_tick_in(node, INA_GRANT_TICK_MS);
+}
+
+/**
+ * ina_grant_forget() - the node gets another parent, which knows nothing of it
+ * @node: the node; its lock is held, nobody sends
+ */
+void ina_grant_forget(struct ina_node *node)
+{
+	struct ina_grant *grant = &node->grant;
+
+	lockdep_assert_held(&node->lock);
+	grant->known = false;
+	grant->alone = false;
+	grant->waits = false;
+	grant->sending = false;
+	grant->tell = false;
+	grant->dev = 0;
+	grant->send = 0;
+	grant->receive = 0;
+	grant->answered = grant->number;
+	node->parent.pace = (struct ina_pace){};
+}
+
+/* Nothing was sent to the parent for a while, and nothing is to be. */
+static bool ina_grant_ended(const struct ina_node *node)
+{
+	unsigned long active = READ_ONCE(node->grant.active);
+	u16 i;
+
+	if (time_before(jiffies, active + msecs_to_jiffies(INA_GRANT_TICK_MS)) ||
+	    !ina_queue_is_empty(&node->parent.queue))
+		return false;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] && node->workers[i]->pushing)
+			return false;
+	return true;
+}
+
+/* By the clock: has READY to be sent again, or another one? */
+static void ina_grant_repeat(struct ina_grant *grant)
+{
+	if (time_before(jiffies, grant->repeat_at))
+		return;
+	if (grant->answered == grant->number) {
+		if (grant->sending)
+			ina_grant_ask(grant);
+		return;
+	}
+	/* The parent finds out by itself that nothing more comes. */
+	if (++grant->tries > INA_GRANT_TRIES && !grant->sending) {
+		grant->answered = grant->number;
+		return;
+	}
+	grant->tell = true;
+	grant->repeat_at = jiffies + msecs_to_jiffies(INA_GRANT_TICK_MS <<
+				min_t(unsigned int, grant->tries, INA_GRANT_SHIFT));
+}
+
+/* What the clock changes of what is asked of the parent. Return: true if it has to go on. */
+static bool ina_grant_clock(struct ina_node *node)
+{
+	struct ina_grant *grant = &node->grant;
+
+	if (node->root || !grant->number)
+		return false;
+	if (!grant->known && grant->again &&
+	    ktime_get_ns() - grant->asked >= INA_GRANT_WAIT_MS * NSEC_PER_MSEC)
+		grant->alone = true;
+	if (grant->sending && ina_grant_ended(node)) {
+		WRITE_ONCE(grant->sending, false);
+		ina_grant_ask(grant);
+	}
+	ina_grant_repeat(grant);
+	return grant->sending || grant->answered != grant->number;
+}
+
+/**
+ * ina_grant_tick() - by the clock
+ * @node: the node
+ *
+ * Context: process, the node's tick, no lock held.
+ * Return: milliseconds until the next, UINT_MAX if there need not be one.
+ */
+unsigned int ina_grant_tick(struct ina_node *node)
+{
+	bool more;
+
+	spin_lock_bh(&node->lock);
+	more = ina_grant_clock(node);
+	if (node->grant.devs[0].ifindex)
+		ina_grant_update(node);
+	spin_unlock_bh(&node->lock);
+	ina_grant_flush(node);
+	return more ? INA_GRANT_TICK_MS : UINT_MAX;
+}
+
+/* Take over what a child says. */
+static void ina_grant_take(struct ina_node *node, struct ina_ask *ask,
+			   const struct ina_pkt *pkt, u32 ifindex)
+{
+	const struct ina_ready_hdr *ready = pkt->body;
+
+	ask->heard = true;
+	ask->number = pkt->seq;
+	ask->at = jiffies;
+	ask->dev = ina_grant_dev(&node->grant, ifindex);
+	ask->send = min(be64_to_cpu(ready->send), INA_RATE_MAX);
+	ask->receive = min(be64_to_cpu(ready->receive), INA_RATE_MAX);
+	ask->sending = ready->sending;
+	ask->tell = true;
+}
+
+/**
+ * ina_grant_rx_ready() - a child asks for a rate
+ * @node: the node
+ * @child: the child
+ * @pkt: the READY
+ *
+ * Context: softirq, under RCU, no lock held.
+ * Return: 0, or INA_STAT_DROP_STALE if a later one has come before it.
+ */
+int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
+		       const struct ina_pkt *pkt)
+{
+	u32 up = node->root ? 0 : ina_grant_ifindex(node, &node->parent);
+	u32 ifindex = ina_grant_ifindex(node, &child->peer);
+	struct ina_ask *ask = &child->ask;
+	int err = 0;
+
+	spin_lock_bh(&node->lock);
+	if (ask->heard && (s32)(pkt->seq - ask->number) < 0) {
+		err = INA_STAT_DROP_STALE;
+	} else {
+		ina_grant_take(node, ask, pkt, ifindex);
+		node->grant.dev = ina_grant_dev(&node->grant, up);
+		ina_grant_update(node);
+	}
+	spin_unlock_bh(&node->lock);
+	if (err)
+		return err;
+	ina_grant_send_now(node, child - node->children);
+	/* Its own READY may be lost. */
+	if (!node->root && READ_ONCE(node->grant.number) !=
+			   READ_ONCE(node->grant.answered))
+		ina_node_tick_in(node, INA_GRANT_TICK_MS);
+	return 0;
+}
+
+/* Is a GRANT newer than the last? Another READY counts more than another GRANT. */
+static bool ina_grant_is_new(const struct ina_grant *grant, u32 ready, u32 seq)
+{
+	s32 newer = ready - grant->answered;
+
+	if (!grant->number || (s32)(grant->number - ready) < 0)
+		return false;
+	if (!grant->known)
+		return true;
+	return newer > 0 || (!newer && (s32)(seq - grant->grants) > 0);
+}
+
+/* The answer to the last READY: how long did it take? */
+static void ina_grant_measure(struct ina_node *node, u64 rate)
+{
+	u64 ns = ktime_get_ns() - node->grant.asked;
+
+	ina_stats_inc(node->job->stats, INA_STAT_GRANTS);
+	ina_stats_add(node->job->stats, INA_STAT_GRANT_NS,
+		      min_t(u64, ns, UINT_MAX));
+	trace_ina_grant(node, node->grant.number, rate, ns);
+}
+
+/* What the parent grants holds from now on. */
+static void ina_grant_accept(struct ina_node *node, u32 ready, u32 seq, u64 rate)
+{
+	struct ina_grant *grant = &node->grant;
+
+	if (ready == grant->number && (!grant->known || grant->answered != ready))
+		ina_grant_measure(node, rate);
+	grant->known = true;
+	grant->answered = ready;
+	grant->grants = seq;
+	grant->rate = rate ? clamp_t(u64, rate, INA_RATE_MIN, INA_RATE_MAX) : 0;
+	if (ready == grant->number)
+		grant->repeat_at = jiffies + msecs_to_jiffies(INA_GRANT_FRESH_MS);
+	if (grant->waits)
+		WRITE_ONCE(node->parent.pace.depart, 0);
+	grant->waits = false;
+	ina_grant_update(node);
+}
+
+/**
+ * ina_grant_rx_grant() - the parent grants a rate
+ * @node: the node
+ * @pkt: the GRANT
+ *
+ * Context: softirq, under RCU, no lock held. The caller runs the sender.
+ * Return: 0, or INA_STAT_DROP_STALE if a later one has come before it.
+ */
+int ina_grant_rx_grant(struct ina_node *node, const struct ina_pkt *pkt)
+{
+	const struct ina_grant_hdr *hdr = pkt->body;
+	u32 ready = be32_to_cpu(hdr->ready);
+	bool new;
+
+	spin_lock_bh(&node->lock);
+	new = ina_grant_is_new(&node->grant, ready, pkt->seq);
+	if (new)
+		ina_grant_accept(node, ready, pkt->seq, be64_to_cpu(hdr->rate));
+	spin_unlock_bh(&node->lock);
+	if (!new)
+		return INA_STAT_DROP_STALE;
+	ina_tx_unhold(node);
+	ina_grant_send_now(node, 0);
+	return 0;
+}
+
+/**
+ * ina_grant_loss() - a neighbour has answered a group of packets
+ * @node: the node
+ * @peer: the neighbour
+ * @path: on which they were sent
+ * @pkt: the answer
+ * @lost: packets it misses
+ *
+ * Context: softirq, no lock held.
+ */
+void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
+		    struct ina_path *path, const struct ina_pkt *pkt, u32 lost)
+{
+	spin_lock_bh(&node->lock);
+	path->loss.most = READ_ONCE(peer->pace.rate);
+	ina_rate_heard(&path->loss, pkt->seq, pkt->count, lost, pkt->length);
+	if (ina_rate_judge(&path->loss, node->loss_limit,
+			   READ_ONCE(path->pace.bytes),
+			   READ_ONCE(path->hop.next), ktime_get_ns())) {
+		WRITE_ONCE(path->pace.rate, path->loss.limit);
+		if (path->loss.cut)
+			ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);
+	}
+	spin_unlock_bh(&node->lock);
+}

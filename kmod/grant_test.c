@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests and grants of a node on the loopback, whose rate the test says. The node is
+ * dead, so what it would send stays to be seen.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+
+#include "ingress.h"
+#include "test.h"
+#include "wire.h"
+
+#define GRANT_TEST_MB	1000000ULL
+
+/**
+ * struct grant_test - what a case needs
+ * @inet: state of a namespace
+ * @dev: the loopback
+ */
+struct grant_test {
+	struct ina_net *inet;
+	struct ina_dev dev;
+};
+
+static struct ina_node *grant_test_node(struct kunit *test, bool root, u64 rate)
+{
+	struct grant_test *t = test->priv;
+	struct ina_node *node = ina_test_node_create(test, t->inet, root,
+						     INA_TEST_CHILDREN);
+
+	ina_test_join_all(node, 1);
+	t->dev.rate = rate;
+	return node;
+}
+
+/* Child @index sends a READY. Return: as ina_grant_rx_ready(). */
+static int grant_test_ready(struct ina_node *node, u16 index, u32 number,
+			    u64 send, bool sending)
+{
+	struct ina_ready_hdr ready = {
+		.send = cpu_to_be64(send), .sending = cpu_to_be32(sending),
+	};
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_READY, .seq = number, .index = index,
+		.body = &ready,
+	};
+
+	return ina_grant_rx_ready(node, &node->children[index], &pkt);
+}
+
+/* The parent sends a GRANT. Return: as ina_grant_rx_grant(). */
+static int grant_test_grant(struct ina_node *node, u32 ready, u32 number,
+			    u64 rate)
+{
+	struct ina_grant_hdr grant = {
+		.rate = cpu_to_be64(rate), .ready = cpu_to_be32(ready),
+	};
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_GRANT, .seq = number, .body = &grant,
+	};
+
+	return ina_grant_rx_grant(node, &pkt);
+}
+
+/* Who is told what, and is told no more. */
+static void grant_test_told(struct kunit *test, struct ina_node *node, u16 index,
+			    bool told, u64 rate)
+{
+	struct ina_ask *ask = &node->children[index].ask;
+
+	KUNIT_EXPECT_EQ(test, ask->tell, told);
+	KUNIT_EXPECT_EQ(test, ask->rate, rate);
+	ask->granted |= ask->tell;
+	ask->tell = false;
+}
+
+/* Who starts takes its part, and all are told. */
+static void rx_ready__shares(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+
+	KUNIT_EXPECT_EQ(test, grant_test_ready(node, 0, 1, 0, true), 0);
+	grant_test_told(test, node, 0, true, 30 * GRANT_TEST_MB);
+	grant_test_told(test, node, 1, false, 0);
+	grant_test_ready(node, 1, 1, 0, true);
+	grant_test_told(test, node, 0, true, 15 * GRANT_TEST_MB);
+	grant_test_told(test, node, 1, true, 15 * GRANT_TEST_MB);
+	grant_test_ready(node, 2, 1, 4 * GRANT_TEST_MB, true);
+	grant_test_told(test, node, 0, true, 13 * GRANT_TEST_MB);
+	grant_test_told(test, node, 1, true, 13 * GRANT_TEST_MB);
+	grant_test_told(test, node, 2, true, 4 * GRANT_TEST_MB);
+	/* Results go to all three. */
+	KUNIT_EXPECT_EQ(test, node->children[0].peer.pace.rate,
+			10 * GRANT_TEST_MB);
+}
+
+/* Who ends leaves its part to the others, and keeps its grant for the next time. */
+static void rx_ready__ends(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+
+	grant_test_ready(node, 0, 1, 0, true);
+	grant_test_ready(node, 1, 1, 0, true);
+	grant_test_told(test, node, 0, true, 15 * GRANT_TEST_MB);
+	grant_test_told(test, node, 1, true, 15 * GRANT_TEST_MB);
+	grant_test_ready(node, 0, 2, 0, false);
+	grant_test_told(test, node, 0, true, 15 * GRANT_TEST_MB);
+	grant_test_told(test, node, 1, true, 30 * GRANT_TEST_MB);
+	/* Nothing heard for long: it has ended, too. */
+	node->children[1].ask.at = jiffies - 10 * HZ;
+	grant_test_ready(node, 0, 3, 0, true);
+	grant_test_told(test, node, 0, true, 30 * GRANT_TEST_MB);
+}
+
+static void rx_ready__stale(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+
+	grant_test_ready(node, 0, 5, 7 * GRANT_TEST_MB, true);
+	grant_test_told(test, node, 0, true, 7 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, grant_test_ready(node, 0, 4, 0, true),
+			INA_STAT_DROP_STALE);
+	grant_test_told(test, node, 0, false, 7 * GRANT_TEST_MB);
+	/* One that is repeated is answered again. */
+	KUNIT_EXPECT_EQ(test, grant_test_ready(node, 0, 5, 7 * GRANT_TEST_MB,
+					       true), 0);
+	grant_test_told(test, node, 0, true, 7 * GRANT_TEST_MB);
+}
+
+/* A device of which nothing is known limits nobody. */
+static void rx_ready__unknown(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 0);
+
+	grant_test_ready(node, 0, 1, 0, true);
+	grant_test_told(test, node, 0, true, 0);
+	grant_test_ready(node, 1, 1, 5 * GRANT_TEST_MB, true);
+	grant_test_told(test, node, 1, true, 5 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, node->children[0].peer.pace.rate, 0);
+}
+
+/* What is absurd is taken for the most there is. */
+static void rx_ready__absurd(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+
+	grant_test_ready(node, 0, 1, U64_MAX, true);
+	grant_test_ready(node, 1, 1, U64_MAX, true);
+	grant_test_told(test, node, 0, true, 15 * GRANT_TEST_MB);
+	grant_test_ready(node, 1, 2, 1, true);
+	grant_test_told(test, node, 1, true, INA_RATE_MIN);
+}
+
+/* A request goes up, and nobody gets more than the node does. */
+static void rx_ready__travels(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+
+	grant_test_ready(node, 0, 1, 20 * GRANT_TEST_MB, true);
+	KUNIT_EXPECT_TRUE(test, grant->tell);
+	KUNIT_EXPECT_FALSE(test, grant->sending);
+	KUNIT_EXPECT_EQ(test, grant->send, 20 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, grant->receive, 30 * GRANT_TEST_MB);
+	grant->tell = false;
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, grant->number, 1,
+					       8 * GRANT_TEST_MB), 0);
+	grant_test_told(test, node, 0, true, 8 * GRANT_TEST_MB);
+	/* The same request is not made again, */
+	grant_test_ready(node, 1, 1, 10 * GRANT_TEST_MB, true);
+	KUNIT_EXPECT_FALSE(test, grant->tell);
+	grant_test_told(test, node, 1, true, 8 * GRANT_TEST_MB);
+	/* another is. */
+	grant_test_ready(node, 1, 2, 0, true);
+	KUNIT_EXPECT_TRUE(test, grant->tell);
+	KUNIT_EXPECT_EQ(test, grant->send, 30 * GRANT_TEST_MB);
+}
+
+/* The later one counts, whichever comes last. */
+static void rx_grant__stale(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+	u32 first;
+
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, 0, 1, 1),
+			INA_STAT_DROP_STALE);
+	grant_test_ready(node, 0, 1, 20 * GRANT_TEST_MB, true);
+	first = grant->number;
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, first + 1, 1, 1),
+			INA_STAT_DROP_STALE);
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, first, 7,
+					       8 * GRANT_TEST_MB), 0);
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, first, 6, 1),
+			INA_STAT_DROP_STALE);
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, first, 7, 1),
+			INA_STAT_DROP_STALE);
+	KUNIT_EXPECT_EQ(test, grant->rate, 8 * GRANT_TEST_MB);
+	/* A parent that has restarted counts from the start. */
+	grant_test_ready(node, 0, 2, 10 * GRANT_TEST_MB, true);
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, grant->number, 1,
+					       9 * GRANT_TEST_MB), 0);
+	KUNIT_EXPECT_EQ(test, grant_test_grant(node, first, 8, 1),
+			INA_STAT_DROP_STALE);
+	KUNIT_EXPECT_EQ(test, grant->rate, 9 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_GRANTS), 2);
+}
+
+/* The first time it is waited for a GRANT, later not. */
+static void start__waits(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+	struct ina_pace *pace = &node->parent.pace;
+
+	ina_grant_start(node);
+	KUNIT_EXPECT_TRUE(test, grant->sending && grant->tell);
+	KUNIT_EXPECT_FALSE(test, ina_pace_may(pace, ktime_get_ns()));
+	KUNIT_EXPECT_TRUE(test, ina_pace_may(pace, ktime_get_ns() +
+					     20 * NSEC_PER_MSEC));
+	KUNIT_EXPECT_EQ(test, pace->rate, 30 * GRANT_TEST_MB);
+	grant_test_grant(node, grant->number, 1, 8 * GRANT_TEST_MB);
+	KUNIT_EXPECT_TRUE(test, ina_pace_may(pace, ktime_get_ns()));
+	KUNIT_EXPECT_EQ(test, pace->rate, 8 * GRANT_TEST_MB);
+	grant->sending = false;
+	grant->tell = false;
+	ina_grant_start(node);
+	KUNIT_EXPECT_TRUE(test, grant->sending && grant->tell);
+	KUNIT_EXPECT_TRUE(test, ina_pace_may(pace, ktime_get_ns()));
+	KUNIT_EXPECT_EQ(test, pace->rate, 8 * GRANT_TEST_MB);
+}
+
+/* No GRANT comes: children get what the node can send, and READY is repeated. */
+static void tick__alone(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+	u32 number;
+
+	grant_test_ready(node, 0, 1, 20 * GRANT_TEST_MB, true);
+	number = grant->number;
+	grant->tell = false;
+	grant->again = true;
+	grant->asked = ktime_get_ns();
+	KUNIT_EXPECT_NE(test, ina_grant_tick(node), UINT_MAX);
+	KUNIT_EXPECT_FALSE(test, grant->alone);
+	grant->asked -= 20 * NSEC_PER_MSEC;
+	grant->repeat_at = jiffies - 1;
+	KUNIT_EXPECT_NE(test, ina_grant_tick(node), UINT_MAX);
+	KUNIT_EXPECT_TRUE(test, grant->alone && grant->tell);
+	KUNIT_EXPECT_EQ(test, grant->number, number);
+	grant_test_told(test, node, 0, true, 20 * GRANT_TEST_MB);
+}
+
+/* Nothing was sent for a while: the parent is told, and again until it answers. */
+static void tick__ends(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+	int i;
+
+	ina_grant_start(node);
+	grant_test_grant(node, grant->number, 1, 8 * GRANT_TEST_MB);
+	grant->tell = false;
+	KUNIT_EXPECT_NE(test, ina_grant_tick(node), UINT_MAX);
+	KUNIT_EXPECT_TRUE(test, grant->sending);
+	ina_queue_add(&node->parent.queue, 0);
+	grant->active = jiffies - HZ;
+	ina_grant_tick(node);
+	KUNIT_EXPECT_TRUE(test, grant->sending);
+	ina_queue_pick(&node->parent.queue);
+	ina_grant_tick(node);
+	KUNIT_EXPECT_FALSE(test, grant->sending);
+	KUNIT_EXPECT_TRUE(test, grant->tell);
+	for (i = 0; i < 20 && grant->answered != grant->number; i++) {
+		grant->repeat_at = jiffies - 1;
+		ina_grant_tick(node);
+	}
+	KUNIT_EXPECT_GT(test, i, 1);
+	KUNIT_EXPECT_EQ(test, ina_grant_tick(node), UINT_MAX);
+}
+
+/* While it sends, a node says so from time to time, under new numbers. */
+static void tick__refreshes(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+	u32 number;
+
+	ina_grant_start(node);
+	number = grant->number;
+	grant_test_grant(node, number, 1, 8 * GRANT_TEST_MB);
+	grant->tell = false;
+	grant->repeat_at = jiffies - 1;
+	ina_grant_start(node);
+	ina_grant_tick(node);
+	KUNIT_EXPECT_TRUE(test, grant->tell);
+	KUNIT_EXPECT_EQ(test, grant->number, number + 1);
+}
+
+/* The operator changes the rate of the device. */
+static void tick__device(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+	struct grant_test *t = test->priv;
+
+	grant_test_ready(node, 0, 1, 0, true);
+	grant_test_told(test, node, 0, true, 30 * GRANT_TEST_MB);
+	t->dev.speed = 10 * GRANT_TEST_MB;
+	ina_grant_tick(node);
+	grant_test_told(test, node, 0, true, 10 * GRANT_TEST_MB);
+}
+
+/* The receiver lacks a third of what came to it: send two thirds. */
+static void loss__cuts(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+	struct ina_peer *peer = &node->children[0].peer;
+	struct ina_path *path = peer->path;
+	u8 missing[INA_NACK_SIZE(96)] = { 0xff, 0xff, 0xff, 0xff };
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_GROUP_NACK, .count = 96, .body = missing,
+	};
+
+	peer->pace.rate = 30 * GRANT_TEST_MB;
+	path->loss.since = ktime_get_ns() - NSEC_PER_SEC;
+	path->pace.bytes = 60 * GRANT_TEST_MB;
+	ina_grant_loss(node, peer, path, &pkt, 32);
+	KUNIT_EXPECT_EQ(test, path->pace.rate, 20010000);
+	KUNIT_EXPECT_EQ(test, peer->pace.rate, 30 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RATE_CUTS), 1);
+}
+
+static int grant_test_init(struct kunit *test)
+{
+	struct grant_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	if (!t)
+		return -ENOMEM;
+	t->inet = ina_test_inet_create(test);
+	t->dev.dev = init_net.loopback_dev;
+	list_add(&t->dev.list, &t->inet->devs);
+	test->priv = t;
+	return 0;
+}
+
+static void grant_test_exit(struct kunit *test)
+{
+	struct grant_test *t = test->priv;
+
+	if (t)
+		ina_test_inet_destroy(t->inet);
+}
+
+static struct kunit_case grant_test_cases[] = {
+	KUNIT_CASE(rx_ready__shares),
+	KUNIT_CASE(rx_ready__ends),
+	KUNIT_CASE(rx_ready__stale),
+	KUNIT_CASE(rx_ready__unknown),
+	KUNIT_CASE(rx_ready__absurd),
+	KUNIT_CASE(rx_ready__travels),
+	KUNIT_CASE(rx_grant__stale),
+	KUNIT_CASE(start__waits),
+	KUNIT_CASE(tick__alone),
+	KUNIT_CASE(tick__ends),
+	KUNIT_CASE(tick__refreshes),
+	KUNIT_CASE(tick__device),
+	KUNIT_CASE(loss__cuts),
+	{}
+};
+
+static struct kunit_suite grant_test_suite = {
+	.name = "ina_grant",
+	.init = grant_test_init,
+	.exit = grant_test_exit,
+	.test_cases = grant_test_cases,
+};
+
+kunit_test_suite(grant_test_suite);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arithmetic of rates: a capacity is shared max-min fairly between those who ask, and
+ * a sender slows down as much as it hears of loss. Pure functions, no lock: the
+ * caller's. Context: any.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+
+#include "rate.h"
+
+#define INA_RATE_PASSES	16	/* then the level is low enough, though it could be higher */
+#define INA_RATE_CUT	750	/* of 1000: never less than a quarter is left at once */
+#define INA_RATE_GAP	64	/* periods without news that count */
+
+/**
+ * ina_rate_begin() - share a capacity
+ * @share: how
+ * @capacity: it; 0: unlimited
+ *
+ * All who ask are named with ina_rate_ask(), again and again while
+ * ina_rate_again() says so; then ina_rate_of() tells what each gets.
+ */
+void ina_rate_begin(struct ina_rate_share *share, u64 capacity)
+{
+	*share = (struct ina_rate_share){ .capacity = capacity };
+}
+
+/**
+ * ina_rate_ask() - somebody asks for a rate
+ * @share: of what
+ * @ask: the most it can use; 0: all
+ */
+void ina_rate_ask(struct ina_rate_share *share, u64 ask)
+{
+	if (ask && ask <= share->level)
+		share->below += ask;
+	else
+		share->above++;
+}
+
+/**
+ * ina_rate_again() - all have asked: raise the level to what is left
+ * @share: of what
+ *
+ * The level starts at nothing and only rises. Whatever it is, what all get in
+ * sum is within the capacity, so the number of passes can be bounded.
+ * Return: true if all are to ask once more; who has asked already may.
+ */
+bool ina_rate_again(struct ina_rate_share *share)
+{
+	u64 level = share->capacity;
+
+	if (share->above)
+		level = div_u64(share->capacity - share->below, share->above);
+	share->below = 0;
+	share->above = 0;
+	if (level == share->level || share->passes == INA_RATE_PASSES)
+		return false;
+	share->level = level;
+	share->passes++;
+	return true;
+}
+
+/**
+ * ina_rate_of() - what somebody gets
+ * @share: of what
+ * @ask: what it asked for
+ *
+ * Return: the rate, 0 if it is unlimited.
+ */
+u64 ina_rate_of(const struct ina_rate_share *share, u64 ask)
+{
+	if (share->capacity)
+		ask = ina_rate_min(ask, max(share->level, INA_RATE_MIN));
+	return ask ? max(ask, INA_RATE_MIN) : 0;
+}
+
+/**
+ * ina_rate_idle() - what a node may use of a device that it has not alone
+ * @rate: of the device; 0: unlimited
+ * @used: by others
+ * @others: how many these are
+ *
+ * Who comes later takes its part, which the others then lose.
+ * Return: the rate.
+ */
+u64 ina_rate_idle(u64 rate, u64 used, u32 others)
+{
+	return max(rate - min(rate, used), div_u64(rate, others + 1));
+}
+
+/**
+ * ina_rate_speed() - rate of a link
+ * @mbit: millions of bits per second
+ *
+ * Return: bytes per second.
+ */
+u64 ina_rate_speed(u32 mbit)
+{
+	return mbit * 125000ULL;
+}
+
+/**
+ * ina_rate_now() - at which rate to send
+ * @loss: what is granted, and what was heard
+ *
+ * Return: the rate, 0 if it is unlimited.
+ */
+u64 ina_rate_now(const struct ina_loss *loss)
+{
+	return ina_rate_min(loss->most, loss->limit);
+}
+
+/**
+ * ina_rate_heard() - the receiver answers
+ * @loss: what the sender knows
+ * @seq: number of the first packet of which it speaks
+ * @packets: how many these are
+ * @lost: how many of them have not come
+ * @marked: how many have, with a mark of congestion
+ */
+void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
+		    u32 marked)
+{
+	/* They tell of a rate that is not used any more. */
+	if (loss->cut && (s32)(seq - loss->after) < 0)
+		return;
+	loss->cut = false;
+	loss->packets += packets;
+	loss->lost += min(packets, lost + marked / 2);
+}
+
+/* More is lost than may be: send only what has arrived. */
+static void ina_rate_cut(struct ina_loss *loss, u64 rate, u64 permille,
+			 u32 next)
+{
+	rate = min(ina_rate_now(loss) ?: INA_RATE_MAX, rate);
+	permille = min_t(u64, permille, INA_RATE_CUT);
+	loss->limit = max(div_u64(rate * (1000 - permille), 1000),
+			  INA_RATE_MIN);
+	loss->base = loss->limit;
+	loss->cut = true;
+	loss->after = next;
+}
+
+/*
+ * Little is lost: a step up, until all that is granted is used. Steps are as large as what
+ * was found to be lost at allows, and larger when it turns out to be far away.
+ */
+static void ina_rate_recover(struct ina_loss *loss, u64 periods)
+{
+	loss->limit += div_u64(loss->base * min_t(u64, periods, INA_RATE_GAP),
+			       INA_RATE_STEPS);
+	if (loss->limit >= 2 * loss->base)
+		loss->base = loss->limit;
+	if (loss->limit >= (loss->most ?: INA_RATE_MAX))
+		loss->limit = 0;
+}
+
+/**
+ * ina_rate_judge() - is it time to change the rate, after an answer
+ * @loss: what the sender knows
+ * @limit: of a million packets, so many may be lost
+ * @bytes: sent so far
+ * @next: number of the next packet
+ * @now: nanoseconds
+ *
+ * Return: true if it has changed.
+ */
+bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u32 next,
+		    u64 now)
+{
+	u64 time = now - loss->since, before = ina_rate_now(loss);
+	u64 ppm, rate;
+
+	if (!loss->since) {
+		loss->since = now;
+		loss->bytes = bytes;
+		return false;
+	}
+	if (time < INA_RATE_PERIOD_NS || loss->packets < INA_RATE_LOSS_PACKETS)
+		return false;
+	ppm = div_u64(loss->lost * 1000000ULL, loss->packets);
+	/* It may have sent less than it was allowed to. */
+	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC, time);
+	if (ppm > limit)
+		ina_rate_cut(loss, max(rate, INA_RATE_MIN), div_u64(ppm, 1000),
+			     next);
+	else if (loss->limit)
+		ina_rate_recover(loss, div64_u64(time, INA_RATE_PERIOD_NS));
+	loss->since = now;
+	loss->bytes = bytes;
+	loss->packets = 0;
+	loss->lost = 0;
+	return ina_rate_now(loss) != before;
+}

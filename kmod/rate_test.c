@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rates: max-min shares of a capacity, and what loss makes of a rate. */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+
+#include "rate.h"
+
+#define RATE_TEST_MB	1000000ULL
+#define RATE_TEST_MS	1000000ULL	/* nanoseconds */
+
+/* Share @capacity between those who @asks. */
+static void rate_test_share(struct ina_rate_share *share, u64 capacity,
+			    const u64 *asks, u32 count)
+{
+	u32 i;
+
+	ina_rate_begin(share, capacity);
+	do {
+		for (i = 0; i < count; i++)
+			ina_rate_ask(share, asks[i]);
+	} while (ina_rate_again(share));
+}
+
+static void min__unlimited(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ina_rate_min(0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ina_rate_min(0, 5), 5);
+	KUNIT_EXPECT_EQ(test, ina_rate_min(5, 0), 5);
+	KUNIT_EXPECT_EQ(test, ina_rate_min(7, 5), 5);
+}
+
+/* Who asks for less than its part gets it, the others share the rest. */
+static void share__max_min(struct kunit *test)
+{
+	static const u64 asks[] = {
+		2 * RATE_TEST_MB, 0, 20 * RATE_TEST_MB, 5 * RATE_TEST_MB,
+	};
+	struct ina_rate_share share;
+
+	rate_test_share(&share, 20 * RATE_TEST_MB, asks, 4);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[0]), 2 * RATE_TEST_MB);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[1]), 6500000);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[2]), 6500000);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[3]), 5 * RATE_TEST_MB);
+}
+
+/* There is enough for all. */
+static void share__enough(struct kunit *test)
+{
+	static const u64 asks[] = { 2 * RATE_TEST_MB, 3 * RATE_TEST_MB };
+	struct ina_rate_share share;
+
+	rate_test_share(&share, 20 * RATE_TEST_MB, asks, 2);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[0]), asks[0]);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[1]), asks[1]);
+	/* One more could have all of it. */
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, 0), 20 * RATE_TEST_MB);
+}
+
+static void share__unlimited(struct kunit *test)
+{
+	static const u64 asks[] = { 0, 3 * RATE_TEST_MB };
+	struct ina_rate_share share;
+
+	rate_test_share(&share, 0, asks, 2);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[0]), 0);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, asks[1]), asks[1]);
+}
+
+static void share__nobody(struct kunit *test)
+{
+	struct ina_rate_share share;
+
+	rate_test_share(&share, 20 * RATE_TEST_MB, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, 0), 20 * RATE_TEST_MB);
+}
+
+/* However many there are, what they get is within the capacity, and nearly all of it. */
+static void share__many(struct kunit *test)
+{
+	struct ina_rate_share share;
+	static u64 asks[1024];
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(asks); i++)
+		asks[i] = (i + 1) * RATE_TEST_MB;
+	rate_test_share(&share, 10000 * RATE_TEST_MB, asks, ARRAY_SIZE(asks));
+	for (i = 0; i < ARRAY_SIZE(asks); i++)
+		sum += ina_rate_of(&share, asks[i]);
+	KUNIT_EXPECT_LE(test, sum, 10000 * RATE_TEST_MB);
+	KUNIT_EXPECT_GE(test, sum, 9900 * RATE_TEST_MB);
+}
+
+/* Nobody is granted nothing, which would be unlimited. */
+static void share__least(struct kunit *test)
+{
+	static const u64 asks[] = { 0, 0, 1 };
+	struct ina_rate_share share;
+
+	rate_test_share(&share, 2, asks, 3);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, 0), INA_RATE_MIN);
+	KUNIT_EXPECT_EQ(test, ina_rate_of(&share, 1), INA_RATE_MIN);
+}
+
+static void idle__others(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ina_rate_idle(0, 0, 3), 0);
+	KUNIT_EXPECT_EQ(test, ina_rate_idle(90, 0, 0), 90);
+	KUNIT_EXPECT_EQ(test, ina_rate_idle(90, 20, 1), 70);
+	KUNIT_EXPECT_EQ(test, ina_rate_idle(90, 90, 1), 45);
+	KUNIT_EXPECT_EQ(test, ina_rate_idle(90, 200, 2), 30);
+}
+
+/* A sender that has been judged once, at 60 units. */
+static struct ina_loss rate_test_loss(void)
+{
+	return (struct ina_loss){
+		.most = 60 * RATE_TEST_MB, .since = RATE_TEST_MS,
+	};
+}
+
+/* One answer to 1000 packets from @seq on, 10 ms of 60 units later. */
+static bool rate_test_answer(struct ina_loss *loss, u32 seq, u32 lost,
+			     u32 marked)
+{
+	ina_rate_heard(loss, seq, 1000, lost, marked);
+	return ina_rate_judge(loss, INA_RATE_LOSS_LIMIT, loss->bytes + 600000, seq + 2000,
+			      loss->since + 10 * RATE_TEST_MS);
+}
+
+static void judge__limit(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+
+	KUNIT_EXPECT_FALSE(test, rate_test_answer(&loss, 0, 10, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 60 * RATE_TEST_MB);
+}
+
+static void judge__proportion(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+
+	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 0, 600, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 24 * RATE_TEST_MB);
+}
+
+/* What was sent before the cut does not cut once more. */
+static void judge__once(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+
+	rate_test_answer(&loss, 0, 600, 0);
+	KUNIT_EXPECT_FALSE(test, rate_test_answer(&loss, 1000, 600, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 24 * RATE_TEST_MB);
+	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 2000, 100, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 21600000);
+}
+
+/* Step by step, up to what is granted. */
+static void judge__recovers(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+	u64 before;
+	u32 i;
+
+	rate_test_answer(&loss, 0, 600, 0);
+	for (i = 2; ina_rate_now(&loss) < 60 * RATE_TEST_MB; i++) {
+		before = ina_rate_now(&loss);
+		KUNIT_ASSERT_TRUE(test, rate_test_answer(&loss, i * 1000, 0, 0));
+		KUNIT_EXPECT_LE(test, ina_rate_now(&loss) - before,
+				60 * RATE_TEST_MB / INA_RATE_STEPS);
+	}
+	KUNIT_EXPECT_EQ(test, loss.limit, 0);
+	KUNIT_EXPECT_LE(test, i, 2 * INA_RATE_STEPS);
+}
+
+/* A packet that was marked has come: it counts half. */
+static void judge__marks(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+
+	KUNIT_EXPECT_FALSE(test, rate_test_answer(&loss, 0, 0, 20));
+	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 1000, 0, 1000));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
+}
+
+/* All is lost: a quarter at a time, and never nothing. */
+static void judge__all(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+	u32 i;
+
+	rate_test_answer(&loss, 0, 1000, 1000);
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 15 * RATE_TEST_MB);
+	for (i = 1; i < 20; i++)
+		rate_test_answer(&loss, i * 2000, 1000, 0);
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), INA_RATE_MIN);
+}
+
+/* Without a grant, what was sent is what is cut, and the limit goes in the end. */
+static void judge__unlimited(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+	u32 i;
+
+	loss.most = 0;
+	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 0, 500, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
+	for (i = 2; ina_rate_now(&loss) && i < 1000; i++)
+		rate_test_answer(&loss, i * 1000, 0, 0);
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 0);
+}
+
+/* Few packets, or a short time, say nothing yet. */
+static void judge__little(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+
+	ina_rate_heard(&loss, 0, INA_RATE_LOSS_PACKETS - 1, 10, 0);
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, loss.since +
+						20 * RATE_TEST_MS));
+	ina_rate_heard(&loss, 0, 1, 0, 0);
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, loss.since +
+						RATE_TEST_MS));
+	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 1000000, 0, loss.since +
+					       20 * RATE_TEST_MS));
+}
+
+static struct kunit_case rate_test_cases[] = {
+	KUNIT_CASE(min__unlimited),
+	KUNIT_CASE(share__max_min),
+	KUNIT_CASE(share__enough),
+	KUNIT_CASE(share__unlimited),
+	KUNIT_CASE(share__nobody),
+	KUNIT_CASE(share__many),
+	KUNIT_CASE(share__least),
+	KUNIT_CASE(idle__others),
+	KUNIT_CASE(judge__limit),
+	KUNIT_CASE(judge__proportion),
+	KUNIT_CASE(judge__once),
+	KUNIT_CASE(judge__recovers),
+	KUNIT_CASE(judge__marks),
+	KUNIT_CASE(judge__all),
+	KUNIT_CASE(judge__unlimited),
+	KUNIT_CASE(judge__little),
+	{}
+};
+
+static struct kunit_suite rate_test_suite = {
+	.name = "ina_rate",
+	.test_cases = rate_test_cases,
+};
+
+kunit_test_suite(rate_test_suite);
