@@ -94,6 +94,11 @@ bench-loss:
 	+@$(VM)/deps.sh
 	+@selftests/bench/bench.sh loss
 
+.PHONY: bench-paths bench-rates
+bench-paths bench-rates:
+	+@$(VM)/deps.sh
+	+@selftests/bench/bench.sh $(@:bench-%=%) $(if $(filter 1,$(QUICK)),quick)
+
 # QUICK=1 leaves the recorded results alone.
 .PHONY: sim
 sim: SIM_OUT = $(if $(filter 1,$(QUICK)),build/results,Documentation/results)
@@ -142,6 +147,8 @@ help:
 	@echo "                   QUICK=1 for six to nine minutes of it"
 	@echo "make bench-sweep   sizes of a packet, beside XDP and UDP, and numbers of children; QUICK=1 for less"
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
+	@echo "make bench-paths   one to four paths of a fabric, beside TCP and UDP; QUICK=1 for less"
+	@echo "make bench-rates   a way that gets narrow, unequal workers, beside TCP; QUICK=1 for less"
 	@echo "make sim           MINA's evaluation on a simulated fabric; writes Documentation/results/sim.*"
 	@echo "                   QUICK=1 for a small one, into build/results/; SEED=n for other jobs"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, man pages, YAML,"

@@ -3,13 +3,14 @@
  * All-reduce over TCP, for comparison: the same tree, elements and rounds as a job
  * of ina, with user-space nodes that add what their children stream to them.
  *
- *   tcpsum worker PARENT RANK WORKERS ELEMENTS ROUNDS INFLIGHT [CC]
+ *   tcpsum worker PARENT RANK WORKERS ELEMENTS ROUNDS INFLIGHT [CC|- [HOLD]]
  *   tcpsum node CHILDREN ELEMENTS [PARENT|-] [CC]
  *
  * A worker checks every element of every sum and prints the seconds it took. A node
  * adds and passes on pieces as they come, and ends when its children do. CC is the
- * congestion control, the system's if absent. Up and down are a thread each, so both
- * directions of all links work at once. Any failure ends the program with status 1.
+ * congestion control, the system's if absent. HOLD is how many seconds a worker sleeps
+ * before it sends. Up and down are a thread each, so both directions of all links work at
+ * once. Any failure ends the program with status 1.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -39,6 +40,7 @@ static const char *cc;
 /* What a worker alone needs. */
 static uint32_t rank, workers;
 static unsigned int rounds;
+static double hold;
 static sem_t room;
 
 static int socket_new(void)
@@ -199,6 +201,7 @@ static void *worker_up(void *arg)
 	unsigned int round;
 	size_t e;
 
+	usleep(hold * 1e6);
 	for (round = 0; round < rounds; round++) {
 		sem_wait(&room);
 		for (e = 0; e < elements; e++)
@@ -260,7 +263,8 @@ int main(int argc, char **argv)
 		workers = atoi(argv[4]);
 		elements = atoi(argv[5]);
 		rounds = atoi(argv[6]);
-		cc = argv[8];
+		cc = argc > 8 && strcmp(argv[8], "-") ? argv[8] : NULL;
+		hold = argc > 9 ? atof(argv[9]) : 0;
 		worker(argv[2], atoi(argv[7]));
 	} else if (argc >= 4 && !strcmp(argv[1], "node")) {
 		children = atoi(argv[2]);
@@ -270,7 +274,7 @@ int main(int argc, char **argv)
 		cc = argc > 5 ? argv[5] : NULL;
 		node(argc > 4 && strcmp(argv[4], "-") ? argv[4] : NULL);
 	} else {
-		fputs("usage: tcpsum worker PARENT RANK WORKERS ELEMENTS ROUNDS INFLIGHT [CC]\n"
+		fputs("usage: tcpsum worker PARENT RANK WORKERS ELEMENTS ROUNDS INFLIGHT [CC|- [HOLD]]\n"
 		      "       tcpsum node CHILDREN ELEMENTS [PARENT|-] [CC]\n", stderr);
 		return 2;
 	}

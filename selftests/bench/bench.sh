@@ -5,7 +5,9 @@
 #
 #   bench.sh loss              in a VM; writes Documentation/bench
 #   bench.sh peers [quick]     in a VM; writes Documentation/results
-#   bench.sh sweep [quick]     likewise
+#   bench.sh sweep [quick]     likewise, as all that follow
+#   bench.sh paths [quick]
+#   bench.sh rates [quick]
 #   bench.sh native [quick]    on this machine; writes Documentation/results
 set -euo pipefail
 . "$(dirname "$0")/../vm/common.sh"
@@ -42,6 +44,16 @@ bench_sweep()
 	bench_guest sweep "make bench-sweep$command"
 }
 
+bench_paths()
+{
+	bench_guest paths "make bench-paths$command"
+}
+
+bench_rates()
+{
+	bench_guest rates "make bench-rates$command"
+}
+
 bench_native()
 {
 	mkdir -p "$out/results" "$INA_BUILD/results/bench-native"
@@ -54,6 +66,6 @@ bench_native()
 size=full command=
 [[ ${2:-} != quick ]] || size=small command=' QUICK=1'
 case ${1:-} in
-loss | peers | sweep | native) "bench_$1" ;;
-*) die "loss, peers, sweep or native" ;;
+loss | peers | sweep | paths | rates | native) "bench_$1" ;;
+*) die "loss, peers, sweep, paths, rates or native" ;;
 esac

@@ -1,0 +1,232 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What negotiated rates are good for, beside TCP in the same run: the capacity of the way drops in
+# mid-transfer [XAgg Fig. 21]; workers with different links, one of them late [XAgg Fig. 1]; how long
+# it takes until a worker knows its rate.
+#
+#   drop:    w --- l1 --- s1 (30, then 10 Mbit/s) --- l2 --- root
+#   unequal: w1, w2 (half rate), w3 (late) --- agg --+
+#            w4 -------------------------------------+-- ps, links to a switch
+#
+# rates.py reads the lines `run EXPERIMENT SYSTEM REPEAT NAME FIGURE...`, `load drop-SYSTEM-REPEAT ...` (of
+# linkload: what the worker and what the spine's link have sent) and `mark ... MICROSECONDS TEXT`.
+# options: limit=1200
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../fabric.sh"
+
+before=30 after=10			# Mbit/s of the way
+repeats=${BENCH_REPEATS:-$(full 3 1)}
+stage=${BENCH_STAGE:-$(full 4 3)}	# seconds before and after the drop
+unit=${BENCH_UNIT:-16}			# Mbit/s of a link of the unequal workers
+elements=50000
+depth=16
+gradient=$((unit * 950000 / 32))	# elements that a link takes a second for, with headers
+workers=(w1 w2 w3 w4)
+
+uptime_us()
+{
+	local up
+	read -r up _ </proc/uptime
+	echo "${up/./}0000"
+}
+
+# plant: a job without a past between w and root
+plant()
+{
+	local n
+	for n in root w; do
+		on "$n" inaconf job del 7 2>/dev/null # at first there is none
+		on "$n" inaconf job add 7 capacity "$elements" depth "$depth" deadline 60000 || return
+	done
+	on root inaconf tree set job 7 child "${addr[w]}" && on w inaconf tree set job 7 parent "${addr[root]}"
+}
+
+start_ina()
+{
+	plant || return
+	spawn w out ina-perf --job 7 --rank 0 --rounds 1M --elements "$elements" --timeout 60000 --json
+	ends=($!)
+}
+
+stop_ina()
+{
+	kill -INT "${ends[@]}"
+	finish "${ends[@]}" || { log out && return 1; }
+	log out | jq -e 'select(.failed == 0 and .wrong_elements == 0)' >/dev/null || return
+	echo "run drop ina $1 delays $(delays w | xargs)"
+}
+
+start_tcp()
+{
+	spawn root out-root tcpsum node 1 "$elements"
+	ends=($!)
+	spawn w out tcpsum worker "${addr[root]}" 0 1 "$elements" 1000000 "$depth"
+	ends+=($!)
+}
+
+stop_tcp()
+{
+	kill "${ends[@]}"
+	wait "${ends[@]}" 2>/dev/null # bash tells that they were killed
+	! grep wrong "$_dir/out"
+}
+
+# delays NODE: what the node has counted of rates, in microseconds
+delays()
+{
+	on "$1" inaconf stats show job 7 all | awk '/grant|rate/ { print $1 "=" $2 }'
+}
+
+# dropped: packets the way had no room for, and those it passed
+dropped()
+{
+	tc -n "$(ns l1)" -s qdisc show dev s1 | awk '/Sent/ { sub(",", "", $7); print $7, $4; exit }'
+}
+
+# drop SYSTEM REPEAT: tc waits for its words, so that they have their effect at once
+drop()
+{
+	local name=drop-$1-$2 tc lost then_lost
+	spine_shape s1 rate "$before" queue 256 || return
+	load_start load 10 w/eth0 l1/s1
+	"start_$1" || return
+	sleep "$stage"
+	exec {tc}> >(exec tc -n "$(ns l1)" -batch -)
+	sleep 0.5
+	read -ra lost < <(dropped)
+	echo "mark $name $(uptime_us) drop"
+	echo "qdisc change dev s1 root handle 1: tbf rate ${after}mbit burst 16kb limit 256kb" >&$tc
+	exec {tc}>&-
+	sleep "$stage"
+	read -ra then_lost < <(dropped)
+	echo "mark $name $(uptime_us) end"
+	"stop_$1" "$2" || return
+	load_stop
+	sed "s/^/load $name /" "$_dir/load"
+	echo "run drop $1 $2 lost $((then_lost[0] - lost[0])) of" \
+		$((then_lost[0] - lost[0] + then_lost[1] - lost[1]))
+}
+
+# limit NODE MBIT: what it sends; down there is no limit
+limit()
+{
+	tc -n "$(ns "$1")" qdisc replace dev eth0 root tbf rate "$2mbit" burst 16kb limit 4mb
+}
+
+# takes NODE: what it is sent, by the port of the switch
+takes()
+{
+	tc -n "$(ns sw)" qdisc replace dev "p-$1" root tbf rate "${unit}mbit" burst 16kb limit 4mb
+}
+
+unequal_setup()
+{
+	local n i=10
+	switch_add 1500
+	host_add ps 10.0.0.1/24 && host_add agg 10.0.0.2/24 || return
+	for n in "${workers[@]}"; do
+		host_add "$n" "10.0.0.$((++i))/24" && limit "$n" "$unit" || return
+	done
+	limit w2 $((unit / 2)) && limit agg "$unit" && takes ps && takes agg || return
+	for n in ps agg "${workers[@]}"; do
+		on "$n" inaconf dev add eth0 || return
+	done
+	for n in ps agg w1 w3 w4; do
+		on "$n" inaconf dev set eth0 rate "${unit}mbit" || return
+	done
+	on w2 inaconf dev set eth0 rate "$((unit / 2))mbit"
+}
+
+# unequal_plant NODE...: of the job, besides the root and workers; the tree
+unequal_plant()
+{
+	local n
+	for n in ps agg "${workers[@]}"; do
+		on "$n" inaconf job del 8 2>/dev/null # at first there is none
+	done
+	for n in ps "$@" "${workers[@]}"; do
+		on "$n" inaconf job add 8 capacity "$gradient" depth 1 deadline 100000 || return
+	done
+	if (($#)); then
+		on ps inaconf tree set job 8 child 10.0.0.2 child 10.0.0.14 &&
+			on agg inaconf tree set job 8 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12 child 10.0.0.13
+	else
+		on ps inaconf tree set job 8 child 10.0.0.11 child 10.0.0.12 child 10.0.0.13 child 10.0.0.14
+	fi || return
+	for n in w1 w2 w3; do
+		on $n inaconf tree set job 8 parent "10.0.0.$(($# ? 2 : 1))" || return
+	done
+	on w4 inaconf tree set job 8 parent 10.0.0.1
+}
+
+# seconds: of the slowest worker
+unequal_ina()
+{
+	local n pids=() hold
+	unequal_plant "$@" || return
+	for n in "${workers[@]}"; do
+		hold=()
+		[[ $n != w3 ]] || hold=(--hold-before-round 0:2)
+		spawn "$n" "out-$n" ina-perf --job 8 --rank ${#pids[@]} --rounds 1 --elements "$gradient" \
+			--timeout 60000 --json "${hold[@]}"
+		pids+=($!)
+	done
+	finish "${pids[@]}" || { grep -H . "$_dir"/out-w* && return 1; }
+	for n in "${workers[@]}"; do
+		log "out-$n" | jq 'select(.completed == 1 and .wrong_elements == 0).seconds'
+	done
+}
+
+unequal_tcp()
+{
+	local n pids=()
+	spawn ps out-ps tcpsum node 4 "$gradient"
+	pids+=($!)
+	for n in "${workers[@]}"; do
+		spawn "$n" "out-$n" tcpsum worker 10.0.0.1 $((${#pids[@]} - 1)) 4 "$gradient" 1 1 - \
+			"$([[ $n == w3 ]] && echo 2 || echo 0)"
+		pids+=($!)
+	done
+	finish "${pids[@]}" || { grep -H . "$_dir"/out-* && return 1; }
+	for n in "${workers[@]}"; do
+		log "out-$n"
+	done
+}
+
+# unequal SYSTEM REPEAT COMMAND...
+unequal()
+{
+	local system=$1 repeat=$2
+	shift 2
+	"$@" >"$_dir/seconds" || { cat "$_dir/seconds" && return 1; }
+	awk -v run="$system $repeat" '{ n++; if ($1 > s) s = $1 }
+		END { if (n != 4) exit 1; printf "run unequal %s seconds %.3f\n", run, s }' "$_dir/seconds"
+}
+
+setup()
+{
+	# With it, cubic ends its slow start early and takes seconds to fill the way.
+	echo 0 >/sys/module/tcp_cubic/parameters/hystart &&
+		load && fabric_add 1 1500 && fabric_host w 1 && fabric_host root 2 &&
+		on w inaconf dev add eth0 && on root inaconf dev add eth0
+}
+
+ok "the fabric is there" setup || done_testing
+echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
+echo "capacity $before $after"
+echo "unit $unit $gradient"
+for ((r = 1; r <= repeats; r++)); do
+	for system in ina tcp; do
+		ok "the way gets narrow: $system, $r ($SECONDS s)" drop $system "$r" && cat "$_dir/case"
+	done
+done
+on w inaconf job del 7
+on root inaconf job del 7
+ok "unequal workers are there ($SECONDS s)" unequal_setup || done_testing
+for ((r = 1; r <= repeats; r++)); do
+	ok "unequal workers: ina, with an aggregator, $r ($SECONDS s)" unequal ina "$r" unequal_ina agg && cat "$_dir/case"
+	ok "unequal workers: ina, without, $r ($SECONDS s)" unequal direct "$r" unequal_ina && cat "$_dir/case"
+	ok "unequal workers: TCP, $r ($SECONDS s)" unequal tcp "$r" unequal_tcp && cat "$_dir/case"
+done
+done_testing

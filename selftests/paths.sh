@@ -1,0 +1,270 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A job uses all paths of a fabric (fabric.sh has the drawing): all carry their share, less where
+# others send, none where nobody answers; nothing is lost when they fail, and they are used
+# again when they are back. Both up and down the tree.
+#
+#   w (two devices), other --- l1 --- s1 to s4 --- l2 --- root, sink
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/fabric.sh"
+
+mbit=$(full 8 4)		# of a spine, each way
+elements=$(full 50000 20000)
+seconds=$(full 2 4)		# over which load is measured
+silent=50			# ms, the default bound
+slack=$(full 300 2000)		# ms that the host may be busy
+
+# job ID: at both ends
+job()
+{
+	local n
+	for n in root w; do
+		on $n inaconf job add "$1" capacity "$elements" depth 8 deadline 60000 || return
+	done
+	on root inaconf tree set job "$1" child "${addr[w]}" &&
+		on w inaconf tree set job "$1" parent "${addr[root]}"
+}
+
+# Rounds without an end; one that fails ends it.
+run()
+{
+	spawn w w.log ina-perf --job 7 --rank 0 --rounds 1M --elements "$elements" --timeout 60000
+	worker=$!
+}
+
+rounds()
+{
+	counter root 7 rounds_done
+}
+
+# goes_on: rounds end, none has failed
+goes_on()
+{
+	local before
+	before=$(rounds)
+	wait_for 20 reached root 7 rounds_done $((before + 3)) && kill -0 "$worker" && return
+	log w.log
+	on w inaconf path show
+	on w inaconf stats show job 7
+	return 1
+}
+
+# ends: the worker, of whom no round has failed
+ends()
+{
+	kill -INT "$worker" && wait "$worker" && return
+	log w.log
+	return 1
+}
+
+# shares LEAF: thousandths of what it sent to each spine in a while, s1 first; less than 20 KB is none
+shares()
+{
+	local start
+	read -ra start < <(sent "$1")
+	sleep "$seconds"
+	sent_since "$1" "${start[@]}" | awk '{
+		for (i = 1; i <= NF; i++) { $i = $i < 20 ? 0 : $i; sum += $i }
+		for (i = 1; i <= NF; i++) printf "%d ", sum ? $i * 1000 / sum : 0
+		print ""
+	}'
+}
+
+# carry LEAF LEAST SPINE...: each of these has at least so many thousandths, the others together less
+# than 30
+carry()
+{
+	local leaf=$1 least=$2 share i rest=0 bad=0
+	shift 2
+	read -ra share < <(shares "$leaf")
+	for i in "${!spines[@]}"; do
+		if [[ " $* " == *" ${spines[i]} "* ]]; then
+			((share[i] >= least)) || bad=1
+		else
+			rest=$((rest + share[i]))
+		fi
+	done
+	echo "$leaf: ${share[*]} thousandths"
+	((!bad && rest < 30))
+}
+
+# others_have SPINE MOST: what of its load is the job's is at most so many thousandths of all the job's
+others_have()
+{
+	local all before others
+	before=$(device_sent l2 sink-0)
+	read -ra all < <(sent l1)
+	sleep "$seconds"
+	read -ra all < <(sent_since l1 "${all[@]}")
+	others=$((($(device_sent l2 sink-0) - before) / 1000))
+	echo "KB by each: ${all[*]}, of others: $others"
+	all[${1#s} - 1]=$((all[${1#s} - 1] - others))
+	((all[${1#s} - 1] * 1000 <= $2 * (all[0] + all[1] + all[2] + all[3])))
+}
+
+# device_sent NODE DEVICE
+device_sent()
+{
+	on "$1" ip -s -j link show "$2" | jq '.[0].stats64.tx.bytes'
+}
+
+# refused PATTERN WORD...: inaconf path on w, with this text and nothing changed
+refused()
+{
+	local pattern=$1
+	shift
+	paths_of w >"$_dir/before"
+	if on w inaconf path "$@" 2>"$_dir/refusal"; then
+		echo "it was not refused"
+		return 1
+	fi
+	paths_of w >"$_dir/after"
+	has "$pattern" <"$_dir/refusal" && diff "$_dir/before" "$_dir/after"
+}
+
+# paths_of NODE: what an operator has set
+paths_of()
+{
+	on "$1" inaconf -j path show | jq -c '.[] | [.job, .peer, .id, .dev, .src, .dst, .sport, .weight]'
+}
+
+# path_state NODE STATE COUNT: so many are
+path_state()
+{
+	(($(on "$1" inaconf -j path show job 7 | jq "[.[] | select(.state == \"$2\")] | length") == $3))
+}
+
+# told LOG EVENT COUNT: at least so many
+told()
+{
+	(($(grep -c "^[^ ]* $2 " "$_dir/$1") >= $3))
+}
+
+now_ms()
+{
+	echo $((${EPOCHREALTIME/./} / 1000))
+}
+
+# within COUNT EVENT SINCE MS: w told of so many by then
+within()
+{
+	local ms
+	wait_for 10 told w-events "$2" "$1" || return
+	ms=$(($(now_ms) - $3))
+	echo "$1 $2 after $ms ms"
+	((ms <= $4))
+}
+
+load
+fabric_add 4 1500
+fabric_host w 1 2
+fabric_host other 1
+fabric_host root 2
+fabric_host sink 2
+for n in w root; do
+	on $n inaconf dev add eth0
+done
+on w inaconf dev add eth1
+for s in "${spines[@]}"; do
+	spine_shape "$s" rate "$mbit"
+done
+spawn sink sink.log flow sink 9999 0
+job 7
+first=$(first_spine w root)
+mapfile -t more < <(other_spines w root)
+
+# One path, then one by one.
+monitor w w-events
+run
+ok "rounds run on one path" goes_on
+ok "it is the only one" carry l1 900 "$first"
+used=("$first")
+for s in "${more[@]}"; do
+	paths_add w root 7 "$s"
+	paths_add root w 7 "$s"
+	used+=("$s")
+	ok "a path that is added is used: ${#used[@]}" wait_for 10 carry l1 120 "${used[@]}"
+done
+ok "four paths carry about the same" wait_for 10 carry l1 180 "${spines[@]}"
+ok "results come down by four paths as well" wait_for 10 carry l2 180 "${spines[@]}"
+ok "the tool says that they are up" path_state w up 4
+goes_on
+
+# Others send.
+background other sink s2 $((mbit * 3 / 4)) 600
+other=$!
+ok "that of a path on which others send is less" wait_for 10 others_have s2 160
+kill "$other"
+ok "all carry about the same again" wait_for 20 carry l1 180 "${spines[@]}"
+
+# Silence.
+count=0
+for s in s3 s1; do
+	spine_hole "$s"
+	start=$(now_ms)
+	count=$((count + 1))
+	ok "silence of a path is noticed" within "$count" path-down "$start" $((silent + slack))
+	ok "it is shown" wait_for 10 path_state w silent "$count"
+	ok "rounds go on without it" goes_on
+done
+ok "two paths carry all" wait_for 10 carry l1 300 s2 s4
+spine_fill s1 s3
+ok "they come back by themselves" wait_for 10 path_state w up 4
+ok "and are used again" wait_for 20 carry l1 120 "${spines[@]}"
+
+# Links of the fabric: routers know; paths share what is left.
+for s in s1 s2 s3; do
+	spine_cut "$s"
+	ok "rounds go on without the links of $s" goes_on
+done
+ok "one path carries all" wait_for 10 carry l1 900 s4
+spine_mend s1 s2 s3
+ok "all are used when links are back" wait_for 20 carry l1 120 "${spines[@]}"
+
+# A device of the host itself.
+ok "a path by another device" on w inaconf path add job 7 dev eth1 src "${addr[w1]}"
+before=$(device_sent w eth1)
+ok "rounds go on with it" goes_on
+ok "it is used" test "$(device_sent w eth1)" -gt $((before + 20000))
+count=$(grep -c '^[^ ]* path-down ' "$_dir/w-events")
+on w ip link set eth1 down
+start=$(now_ms)
+ok "the link of a device is missed at once" within $((count + 1)) path-down "$start" "$slack"
+ok "that is shown" path_state w link-down 1
+ok "rounds go on without that device" goes_on
+on w ip link set eth1 up
+on w ip route replace default via "${addr[w1]%.*}.254" dev eth1 table 101
+ok "it is used when it has its link again" wait_for 20 path_state w up 5
+
+# Bad input, while rounds run.
+ok "an unknown device is refused" refused 'nosuch|device' add job 7 dev nosuch
+ok "an unreachable address is refused" refused 'reach|route' add job 7 dst 192.0.2.1
+ok "an address that is not this machine's is refused" refused 'address|local' add job 7 src 192.0.2.1
+sport=$(on w inaconf -j path show job 7 | jq '.[] | select(.id == 1).sport')
+ok "a path twice is refused" refused 'already|exists|twice|same' add job 7 sport "$sport"
+ok "an unknown job is refused" refused 'job' add job 99 sport 5555
+ok "an unknown peer is refused" refused 'peer|parent|child' add job 7 peer 10.9.9.9 sport 5555
+ok "a path that is not there is refused" refused 'path' del job 7 id 7
+for id in 4 3 2 1; do
+	ok "a path is deleted while rounds run: $id" on w inaconf path del job 7 id $id
+done
+ok "rounds go on with one" goes_on
+ok "removing the last path of a running job is refused" refused 'last' del job 7 id 0
+ok "no round has failed, no sum was wrong" ends
+
+# Small rounds take the fastest path, up and down.
+for s in "${more[@]}"; do
+	paths_add w root 7 "$s"
+done
+for i in 1 2 3 4; do
+	spine_shape "s$i" delay $((10 * i))
+done
+spawn w small.log ina-perf --job 7 --rank 0 --rounds "$(full 100 40)" --elements 8 --inflight 1 --json
+sleep 1
+ok "small rounds take the path of 10 ms" carry l1 900 s1
+ok "their results too" carry l2 900 s1
+ok "small rounds end" finish $!
+log small.log
+ok "half of them within 20 ms and a little" test "$(log small.log | jq '.latency_us.p50 < 32000')" = true
+done_testing

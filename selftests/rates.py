@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What rates.sh has recorded, checked: grants and bytes over time.
+
+  rates.py GRANTS BYTES show
+  rates.py GRANTS BYTES bound MOST CHILD...   no sum of grants above MOST Mbit/s, none above CHILD's
+  rates.py GRANTS BYTES reached GRANT...      there was a time at which these were granted; -: nothing
+  rates.py GRANTS BYTES alone                 the last that sends has all it can send, or all there is
+  rates.py GRANTS BYTES wire PERCENT          where grants stay for a second, that much is sent, +- PERCENT
+
+GRANTS is /proc/uptime and the JSON of `inaconf tree show`, in turns; BYTES is of linkload.
+"""
+import json
+import sys
+
+NEAR = 0.1     # of a grant, what counts as that
+SETTLED = 0.3  # seconds after a change until devices have done as they were told
+STAYS = 1.0    # seconds that are long enough to measure
+
+
+def read_grants(path):
+    """[(time, (Mbit/s or None of each child))]"""
+    text, out, at, decoder = open(path).read(), [], 0, json.JSONDecoder()
+    while True:
+        try:
+            when, at = decoder.raw_decode(text, at)
+            while text[at].isspace():
+                at += 1
+            tree, at = decoder.raw_decode(text, at)
+        except (ValueError, IndexError):
+            return out
+        while at < len(text) and text[at].isspace():
+            at += 1
+        out.append((when, tuple(c['rate'] * 8e-6 if 'rate' in c else None for c in tree[0]['children'])))
+
+
+def spans(grants):
+    """[(start, end, grants)] of times at which they stayed the same, or nearly so."""
+    out = []
+    for when, now in grants:
+        if out and all((a is None) == (b is None) and (a is None or abs(a - b) < 0.02 * b)
+                       for a, b in zip(now, out[-1][2])):
+            out[-1][1] = when
+        else:
+            out.append([when, when, now])
+    return out
+
+
+def is_near(value, wanted, near=NEAR):
+    return value is None if wanted is None else value is not None and abs(value - wanted) <= near * wanted
+
+
+def read_bytes(path):
+    return [[int(w) for w in line.split()] for line in open(path) if line.endswith('\n')]
+
+
+def sent(samples, start, end, child):
+    """Mbit/s of a child's device between two times."""
+    inside = [s for s in samples if start <= s[0] / 1e6 <= end]
+    if len(inside) < 2:
+        return None
+    return (inside[-1][1 + child] - inside[0][1 + child]) * 8 / (inside[-1][0] - inside[0][0])
+
+
+def text_of(grants):
+    return ' '.join('-' if g is None else f'{g:.2f}' for g in grants)
+
+
+def check_bound(grants, _, most, *children):
+    for when, now in grants:
+        if sum(g or 0 for g in now) > float(most) * 1.001:
+            return f'{when}: {text_of(now)}: more than {most} together'
+        if any((g or 0) > float(c) * 1.001 for g, c in zip(now, children)):
+            return f'{when}: {text_of(now)}: more than {children}'
+    return None if grants else 'nothing was recorded'
+
+
+def check_reached(grants, _, *wanted):
+    wanted = [None if w == '-' else float(w) for w in wanted]
+    if any(all(is_near(g, w) for g, w in zip(now, wanted)) for _, now in grants):
+        return None
+    return 'never: ' + text_of(wanted)
+
+
+def check_alone(grants, _):
+    last = [now for _, now in grants if sum(g is not None for g in now) == 1]
+    alone = last[-1] if last else ()
+    return None if any(is_near(g, w) for g, w in zip(alone, (6, 12, 24))) else 'alone: ' + text_of(alone)
+
+
+def check_wire(grants, samples, percent):
+    measured = 0
+    for start, end, now in spans(grants):
+        if end - start < STAYS + SETTLED:
+            continue
+        for child, grant in enumerate(now):
+            rate = sent(samples, start + SETTLED, end, child)
+            if grant is None or rate is None:
+                continue
+            measured += 1
+            if not is_near(rate, grant, int(percent) / 100):
+                return f'{start:.2f} to {end:.2f}: child {child} sent {rate:.2f} of {grant:.2f} Mbit/s'
+    return None if measured >= 3 else f'only {measured} times to measure'
+
+
+def check_show(grants, samples):
+    for start, end, now in spans(grants):
+        rates = [sent(samples, start, end, child) for child in range(len(now))]
+        print(f'# {start:.2f} to {end:.2f} s: granted {text_of(now)}, sent {text_of(rates)} Mbit/s')
+
+
+def main(grants, counts, check, *args):
+    wrong = globals()['check_' + check](read_grants(grants), read_bytes(counts), *args)
+    if wrong:
+        print(wrong)
+    sys.exit(bool(wrong))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Rates are negotiated: what children are granted fits their parent's device, is shared anew when one
+# starts or ends, is what really leaves their devices, is cut by loss and comes back.
+#
+#   w1 .11 (6 Mbit/s)  --+
+#   w2 .12 (12 Mbit/s) --+-- switch --- root .1 (24 Mbit/s)
+#   w3 .13 (24 Mbit/s) --+
+# shellcheck disable=SC2317 # ok calls the functions
+. "$(dirname "$0")/lib.sh"
+
+declare -A mbit=([w1]=6 [w2]=12 [w3]=24 [root]=24)
+elements=$(full 600000 300000)	# 4 rounds in flight: w2 alone takes 6 s for them, w1 13 s
+hold=$(full 4 5)		# seconds w3 comes later
+here=$(dirname "$0")
+
+# grants CHECK...: of what watch has recorded, see rates.py
+grants()
+{
+	python3 "$here/rates.py" "$_dir/grants" "$_dir/bytes" "$@"
+}
+
+# watch_start: grants as the root tells them, and bytes of the devices, over time
+watch_start()
+{
+	linkload 50 "$(ns w1)/eth0" "$(ns w2)/eth0" "$(ns w3)/eth0" >"$_dir/bytes" &
+	_pids+=($!)
+	watchers=($!)
+	: >"$_dir/grants"
+	while :; do
+		cut -d ' ' -f 1 /proc/uptime
+		on root inaconf -j tree show job 7
+	done >"$_dir/grants" &
+	_pids+=($!)
+	watchers+=($!)
+}
+
+watch_stop()
+{
+	kill "${watchers[@]}"
+	wait "${watchers[@]}" 2>/dev/null # bash tells that it was killed
+}
+
+# job ID OPTION...: on all nodes, with its tree
+job()
+{
+	local n
+	for n in root w1 w2 w3; do
+		on "$n" inaconf job add "$@" capacity "$elements" depth 4 deadline 120000 || return
+	done
+	on root inaconf tree set job "$1" child 10.0.0.11 child 10.0.0.12 child 10.0.0.13 || return
+	for n in w1 w2 w3; do
+		on "$n" inaconf tree set job "$1" parent 10.0.0.1 || return
+	done
+}
+
+# run ROUNDS [OPTION...]: of all workers, the last one with these options
+run()
+{
+	local i rounds=$1 last
+	shift
+	pids=()
+	for i in 1 2 3; do
+		last=()
+		((i < 3)) || last=("$@")
+		spawn "w$i" "w$i.log" ina-perf --job 7 --rank $((i - 1)) --rounds "$rounds" \
+			--elements "$elements" --timeout 120000 "${last[@]}"
+		pids+=($!)
+	done
+}
+
+# sums: all workers have ended with right ones
+sums()
+{
+	finish "${pids[@]}" && return
+	log w1.log
+	log w2.log
+	log w3.log
+	return 1
+}
+
+# refused PATTERN COMMAND...: with this text and nothing changed
+refused()
+{
+	local pattern=$1 before
+	shift
+	before=$(on root inaconf -j dev show)
+	if "$@" 2>"$_dir/refusal"; then
+		echo "it was not refused"
+		return 1
+	fi
+	has "$pattern" <"$_dir/refusal" && [[ $(on root inaconf -j dev show) == "$before" ]]
+}
+
+# sends CHILD LEAST MOST: its device does, percent of what it can; over a second
+sends()
+{
+	local before start now
+	before=$(sent "$1") start=${EPOCHREALTIME/./}
+	sleep 1
+	now=$(($(sent "$1") - before))
+	now=$((now * 8 * 100 / mbit[$1] / (${EPOCHREALTIME/./} - start)))
+	echo "$1 sends at $now %"
+	((now >= $2 && now <= $3))
+}
+
+sent()
+{
+	on "$1" ip -s -j link show eth0 | jq '.[0].stats64.tx.bytes'
+}
+
+load
+switch_add 1500
+host_add root 10.0.0.1/24
+for i in 1 2 3; do
+	host_add w$i 10.0.0.1$i/24
+done
+for n in root w1 w2 w3; do
+	on $n inaconf dev add eth0
+done
+
+ok "a device has a rate of its own" on root inaconf dev set eth0 rate 24mbit
+ok "it is shown" test "$(on root inaconf -j dev show | jq '.[0].rate')" = 3000000
+ok "a rate of zero is refused" refused 'rate|zero|0' on root inaconf dev set eth0 rate 0
+ok "a rate above the link's is refused" refused 'link|speed|more' on root inaconf dev set eth0 rate 900gbit
+ok "an unknown device is refused" refused 'nosuch|device' on root inaconf dev set nosuch rate 1gbit
+ok "a device that ina does not have is refused" refused 'dev|device' on root inaconf dev set lo rate 1mbit
+ok "the rate of the link is taken up again" on root inaconf dev set eth0 rate auto
+ok "and shown" test "$(on root inaconf -j dev show | jq '.[0].auto and .[0].rate == .[0].speed')" = true
+for n in root w1 w2 w3; do
+	on $n inaconf dev set eth0 rate "${mbit[$n]}mbit"
+done
+
+job 7
+watch_start
+run 4 --hold-before-round "0:$hold"
+ok "sums are right, one worker later than the others" sums
+watch_stop
+grants show
+ok "never more is granted than the parent can take (Iq. 1), nor more than a child can send" grants bound 24 6 12 24
+ok "while one is late the others have all they can send" grants reached 6 12 -
+ok "when it starts, what is there is shared anew, the least first" grants reached 6 9 9
+ok "what one has that ends goes to the others" grants reached 6 - 18
+ok "one that is alone has all" grants alone
+ok "what leaves a device is what is granted" grants wire 10
+
+# Loss on the way of all; then none.
+run 1M
+ok "rounds run" wait_for 20 reached root 7 rounds_done 5
+ok "w1 sends what it can" wait_for 20 sends w1 85 105
+tc -n "$(ns sw)" qdisc add dev p-root root netem loss 8% limit 10000
+ok "loss cuts rates" wait_for 30 sends w1 1 70
+tc -n "$(ns sw)" qdisc del dev p-root root
+ok "they come back" wait_for 60 sends w1 85 105
+ok "no sum was wrong" halt INT "${pids[@]}"
+done_testing
