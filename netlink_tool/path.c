@@ -211,15 +211,14 @@ static void path_print_columns(struct print *p, const struct attrs *attrs)
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
 		const struct nlattr *attr = attrs->attr[columns[i].attr];
 		uint64_t value = attr_uint(attr);
-		const char *shown = "-";
 		char text[RATE_SIZE];
+		const char *shown = path_text(columns[i].form, value, text);
 
 		if (attr && p->json)
 			print_uint(p, columns[i].key, "", value);
-		if (attr)
-			shown = !value && columns[i].zero ? columns[i].zero :
-				path_text(columns[i].form, value, text);
-		print_text(p, " %*s", columns[i].width, shown);
+		if (!value && columns[i].zero)
+			shown = columns[i].zero;
+		print_text(p, " %*s", columns[i].width, attr ? shown : "-");
 	}
 }
 

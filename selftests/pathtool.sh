@@ -223,13 +223,13 @@ ok "spines that do not answer" fails 1 \
 	"Error: no router says that it was passed: tell by hash what they compute" path auto job 7 dry-run
 on l1 ip rule del from 10.11.0.0/16 to 10.1.0.0/24 blackhole
 on a ip link set eth0 down
-ok "a peer that cannot be reached" fails 1 "Error: cannot send to 10.2.0.2: Network is unreachable" \
+ok "a peer that cannot be reached" fails 1 "Error: cannot send from 10.1.0.2 to 10.2.0.2: Network is unreachable" \
 	path auto job 7 dry-run
 on a ip link set eth0 up
 on a ip route add default via 10.1.0.1
 on b ip link set eth0 down
 on l1 ip rule add to 10.1.0.0/24 blackhole
-ok "nobody answers" fails 1 "Error: neither 10.2.0.2 nor a router on the way to it answers" \
+ok "nobody answers" fails 1 "Error: no router on the way answers, nor who is at its end" \
 	path auto job 7 dry-run
 on l1 ip rule del to 10.1.0.0/24 blackhole
 on b ip link set eth0 up
