@@ -19,7 +19,7 @@
 
 /**
  * struct path_auto - what is asked for and what is found
- * @job: number of the job
+ * @job: number of the job, -1 not said
  * @peer: text of the peer's address, NULL the parent
  * @paths: paths wanted, with @hash the ways routers choose from; 0 as many as there are
  * @hash: what they compute, NULL ask them
@@ -68,10 +68,8 @@ static int auto_words_take(struct path_auto *a, int argc, char **argv)
 		{ "dry-run", KEYWORD_FLAG, &a->dry, 0, 0 },
 	};
 	const struct words words = WORDS(table);
-	int ret;
+	int ret = keywords_parse(&words, argc, argv);
 
-	a->job = -1;
-	ret = keywords_parse(&words, argc, argv);
 	if (ret)
 		return ret;
 	if (a->job < 0)
@@ -452,7 +450,7 @@ static bool auto_knows(const struct path_auto *a)
 
 int path_auto(struct inaconf *ctx, int argc, char **argv)
 {
-	static struct path_auto a = { .next = PORT_FIRST };
+	static struct path_auto a = { .job = -1, .next = PORT_FIRST };
 	int ret = auto_words_take(&a, argc, argv);
 
 	if (!ret && a.hash)
