@@ -130,19 +130,6 @@ unsigned int ina_xmit_segs(struct ina_node *node, struct ina_peer *peer)
 }
 
 /**
- * ina_xmit_clock_init() - the socket of a node suits etf
- * @sk: it
- *
- * etf takes packets of sockets that say that these have departure times, and of its own
- * clock. Nobody else looks at that.
- */
-void ina_xmit_clock_init(struct sock *sk)
-{
-	sock_set_flag(sk, SOCK_TXTIME);
-	sk->sk_clockid = CLOCK_TAI;
-}
-
-/**
  * ina_xmit_depart() - a packet is not to leave before a certain time
  * @node: who sends it
  * @skb: it
@@ -157,14 +144,21 @@ void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns)
 
 /*
  * Whatever leaves by etf needs a departure time of its clock that is not over when it
- * gets there. Bottom halves are disabled.
+ * gets there, and a socket that says so. Without etf it must not: taprio would expect
+ * such times. Bottom halves are disabled.
  */
 static void ina_xmit_clock(struct sk_buff *skb)
 {
+	struct sock *sk = skb->sk;
 	ktime_t at;
 
 	if (ina_pacing_of(skb_dst(skb)->dev) != INA_PACING_ETF)
 		return;
+	/* Nobody else writes to the flags. */
+	if (!sock_flag(sk, SOCK_TXTIME)) {
+		sk->sk_clockid = CLOCK_TAI;
+		sock_set_flag(sk, SOCK_TXTIME);
+	}
 	at = max(skb->tstamp, ktime_add_ns(ktime_get(), INA_XMIT_AHEAD));
 	skb_set_delivery_type_by_clockid(skb, ktime_mono_to_any(at, TK_OFFS_TAI),
 					 CLOCK_TAI);

@@ -9,7 +9,6 @@
 #include "wire.h"
 
 struct sk_buff;
-struct sock;
 
 static inline bool ina_xmit_is_udp(const struct ina_node *node)
 {
@@ -26,7 +25,6 @@ static inline unsigned int ina_xmit_packet(const struct ina_node *node, bool wid
 unsigned int ina_xmit_size(const struct ina_node *node, bool wide);
 struct sk_buff *ina_xmit_alloc(struct ina_node *node, unsigned int len);
 void ina_xmit_own(struct ina_node *node, struct sk_buff *skb, unsigned int segs);
-void ina_xmit_clock_init(struct sock *sk);
 void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns);
 unsigned int ina_xmit_segs(struct ina_node *node, struct ina_peer *peer);
 int ina_xmit_send(struct ina_node *node, struct ina_peer *peer,
