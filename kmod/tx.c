@@ -92,7 +92,6 @@ int ina_tx_init(struct ina_node *node)
 	if (err)
 		return ina_net_errno(err);
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
-	ina_xmit_clock_init(tx->sock->sk);
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_xmit_packet(node, true));
 	tx->share = INA_BATCH_SHARE;
