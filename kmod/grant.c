@@ -664,7 +664,8 @@ void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
 		   memweight(pkt->body, INA_NACK_SIZE(pkt->count)) : 0;
 
 	spin_lock_bh(&node->lock);
-	ina_rate_heard(&peer->loss, pkt->seq, pkt->count, lost, pkt->length);
+	ina_rate_heard(&peer->loss, pkt->epoch, pkt->seq, pkt->count, lost,
+		       pkt->length);
 	if (ina_rate_judge(&peer->loss, READ_ONCE(peer->pace.bytes),
 			   READ_ONCE(peer->hop.next), ktime_get_ns())) {
 		WRITE_ONCE(peer->pace.rate, ina_rate_now(&peer->loss));

@@ -117,17 +117,19 @@ u64 ina_rate_now(const struct ina_loss *loss)
 /**
  * ina_rate_heard() - the receiver answers
  * @loss: what the sender knows
- * @seq: number of the first packet of which it speaks
+ * @epoch: in which the packets were sent
+ * @seq: number of the first of them
  * @packets: how many these are
  * @lost: how many of them have not come
  * @marked: how many have, with a mark of congestion
  */
-void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
-		    u32 marked)
+void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
+		    u32 lost, u32 marked)
 {
 	/* They tell of a rate that is not used any more. */
-	if (loss->cut && (s32)(seq - loss->after) < 0)
+	if (loss->cut && loss->epoch == epoch && (s32)(seq - loss->after) < 0)
 		return;
+	loss->epoch = epoch;
 	loss->cut = false;
 	loss->packets += packets;
 	loss->lost += min(packets, lost + marked / 2);

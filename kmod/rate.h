@@ -38,6 +38,7 @@ struct ina_rate_share {
  * @bytes: sent until then
  * @packets: of which was heard in it
  * @lost: how many of them were lost; two that were marked count as one
+ * @epoch: to which numbers belong
  * @after: number of the first packet sent since the rate was cut
  * @cut: packets with lower numbers were sent at another rate
  * @step: by which @limit rises in a period
@@ -54,6 +55,7 @@ struct ina_loss {
 	u64 bytes;
 	u32 packets;
 	u32 lost;
+	u32 epoch;
 	u32 after;
 	bool cut;
 	u64 step;
@@ -85,8 +87,8 @@ u64 ina_rate_of(const struct ina_rate_share *share, u64 ask);
 u64 ina_rate_idle(u64 rate, u64 used, u32 others);
 u64 ina_rate_speed(u32 mbit);
 u64 ina_rate_now(const struct ina_loss *loss);
-void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
-		    u32 marked);
+void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
+		    u32 lost, u32 marked);
 bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u32 next, u64 now);
 
 #endif /* _INA_RATE_H */
