@@ -324,6 +324,7 @@ static void loss__cuts(struct kunit *test)
 	peer->loss.most = 30 * GRANT_TEST_MB;
 	peer->loss.since = ktime_get_ns() - NSEC_PER_SEC;
 	peer->pace.bytes = 60 * GRANT_TEST_MB;
+	peer->pace.busy = NSEC_PER_SEC;
 	ina_grant_loss(node, peer, &pkt);
 	KUNIT_EXPECT_EQ(test, peer->pace.rate, 20010000);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RATE_CUTS), 1);

@@ -71,6 +71,8 @@ u64 ina_pace_charge(struct ina_pace *pace, unsigned int bytes, u64 now)
 	u64 rate = READ_ONCE(pace->rate), depart = pace->depart;
 
 	WRITE_ONCE(pace->bytes, pace->bytes + bytes);
+	WRITE_ONCE(pace->busy, pace->busy + min(now - pace->last, INA_PACE_PAUSE));
+	pace->last = now;
 	if (!rate)
 		return 0;
 	if (depart + INA_PACE_LATE < now)

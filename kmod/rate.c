@@ -182,12 +182,14 @@ static void ina_rate_recover(struct ina_loss *loss, u64 periods)
  * ina_rate_judge() - is it time to change the rate, after an answer
  * @loss: what the sender knows
  * @bytes: sent so far
+ * @busy: nanoseconds that took, without pauses
  * @next: number of the next packet
  * @now: nanoseconds
  *
  * Return: true if it has changed.
  */
-bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u32 next, u64 now)
+bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u64 busy, u32 next,
+		    u64 now)
 {
 	u64 time = now - loss->since, before = ina_rate_now(loss);
 	u32 permille;
@@ -196,13 +198,15 @@ bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u32 next, u64 now)
 	if (!loss->since) {
 		loss->since = now;
 		loss->bytes = bytes;
+		loss->busy = busy;
 		return false;
 	}
 	if (time < INA_RATE_PERIOD_NS || loss->packets < INA_RATE_LOSS_PACKETS)
 		return false;
 	permille = div_u64(loss->lost * 1000ULL, loss->packets);
-	/* It may have sent less than it was allowed to. */
-	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC, time);
+	/* It may have sent slower than it was allowed to. */
+	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC,
+				   max_t(u64, busy - loss->busy, NSEC_PER_USEC));
 	/* It may be less than it was, but by chance. */
 	if (permille < loss->usual)
 		loss->usual -= (loss->usual - permille + 3) / 4;
@@ -212,6 +216,7 @@ bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u32 next, u64 now)
 		ina_rate_recover(loss, div64_u64(time, INA_RATE_PERIOD_NS));
 	loss->since = now;
 	loss->bytes = bytes;
+	loss->busy = busy;
 	loss->packets = 0;
 	loss->lost = 0;
 	return ina_rate_now(loss) != before;

@@ -36,6 +36,7 @@ struct ina_rate_share {
  * @limit: what the way takes, 0 while that is not known to be less
  * @since: when the period began, in nanoseconds
  * @bytes: sent until then
+ * @busy: nanoseconds that took, without pauses
  * @packets: of which was heard in it
  * @lost: how many of them were lost; two that were marked count as one
  * @epoch: to which numbers belong
@@ -53,6 +54,7 @@ struct ina_loss {
 	u64 limit;
 	u64 since;
 	u64 bytes;
+	u64 busy;
 	u32 packets;
 	u32 lost;
 	u32 epoch;
@@ -89,6 +91,7 @@ u64 ina_rate_speed(u32 mbit);
 u64 ina_rate_now(const struct ina_loss *loss);
 void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
 		    u32 lost, u32 marked);
-bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u32 next, u64 now);
+bool ina_rate_judge(struct ina_loss *loss, u64 bytes, u64 busy, u32 next,
+		    u64 now);
 
 #endif /* _INA_RATE_H */

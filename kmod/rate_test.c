@@ -126,7 +126,8 @@ static bool rate_test_answer(struct ina_loss *loss, u32 seq, u32 lost,
 			     u32 marked)
 {
 	ina_rate_heard(loss, 1, seq, 1000, lost, marked);
-	return ina_rate_judge(loss, loss->bytes + 600000, seq + 2000,
+	return ina_rate_judge(loss, loss->bytes + 600000,
+			      loss->busy + 10 * RATE_TEST_MS, seq + 2000,
 			      loss->since + 10 * RATE_TEST_MS);
 }
 
@@ -234,7 +235,8 @@ static void judge__capacity(struct kunit *test)
 		ina_rate_heard(&loss, 1, i * 2000, 1000, rate > capacity ?
 			       div64_u64((rate - capacity) * 1000, rate) : 0, 0);
 		ina_rate_judge(&loss, loss.bytes + div_u64(rate, 100),
-			       i * 2000 + 2000, loss.since + 10 * RATE_TEST_MS);
+			       loss.busy + 10 * RATE_TEST_MS, i * 2000 + 2000,
+			       loss.since + 10 * RATE_TEST_MS);
 		if (i < 3)
 			continue;
 		KUNIT_ASSERT_GT(test, ina_rate_now(&loss), 19 * RATE_TEST_MB);
@@ -262,13 +264,13 @@ static void judge__little(struct kunit *test)
 	struct ina_loss loss = rate_test_loss();
 
 	ina_rate_heard(&loss, 1, 0, INA_RATE_LOSS_PACKETS - 1, 10, 0);
-	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, 0, 0, loss.since +
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, 0, 0, 0, loss.since +
 						20 * RATE_TEST_MS));
 	ina_rate_heard(&loss, 1, 0, 1, 0, 0);
-	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, 0, 0, loss.since +
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, 0, 0, 0, loss.since +
 						RATE_TEST_MS));
-	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, 1000000, 0, loss.since +
-					       20 * RATE_TEST_MS));
+	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, 1000000, RATE_TEST_MS, 0,
+					       loss.since + 20 * RATE_TEST_MS));
 }
 
 static struct kunit_case rate_test_cases[] = {
