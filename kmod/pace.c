@@ -71,10 +71,11 @@ u64 ina_pace_charge(struct ina_pace *pace, unsigned int bytes, u64 now)
 	u64 rate = READ_ONCE(pace->rate), depart = pace->depart;
 
 	WRITE_ONCE(pace->bytes, pace->bytes + bytes);
+	WRITE_ONCE(pace->busy, pace->busy + min(now - pace->last, INA_PACE_PAUSE));
+	pace->last = now;
 	if (!rate)
 		return 0;
-	if (depart + INA_PACE_LATE < now)
-		depart = now;
+	depart = depart + INA_PACE_IDLE < now ? now : max(depart, now - INA_PACE_LATE);
 	WRITE_ONCE(pace->depart, depart + div64_u64((u64)bytes * NSEC_PER_SEC, rate));
 	return max(depart, now);
 }

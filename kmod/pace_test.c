@@ -41,6 +41,7 @@ static void charge__gaps(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, depart, PACE_TEST_NOW + i * 100000);
 	}
 	KUNIT_EXPECT_EQ(test, pace.bytes, 10000);
+	KUNIT_EXPECT_EQ(test, pace.busy, INA_PACE_PAUSE);
 	/* Another rate holds from the next on. */
 	pace.rate = 1000000;
 	ina_pace_charge(&pace, 1000, PACE_TEST_NOW);

@@ -117,17 +117,19 @@ u64 ina_rate_now(const struct ina_loss *loss)
 /**
  * ina_rate_heard() - the receiver answers
  * @loss: what the sender knows
- * @seq: number of the first packet of which it speaks
+ * @epoch: in which the packets were sent
+ * @seq: number of the first of them
  * @packets: how many these are
  * @lost: how many of them have not come
  * @marked: how many have, with a mark of congestion
  */
-void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
-		    u32 marked)
+void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
+		    u32 lost, u32 marked)
 {
 	/* They tell of a rate that is not used any more. */
-	if (loss->cut && (s32)(seq - loss->after) < 0)
+	if (loss->cut && loss->epoch == epoch && (s32)(seq - loss->after) < 0)
 		return;
+	loss->epoch = epoch;
 	loss->cut = false;
 	loss->packets += packets;
 	loss->lost += min(packets, lost + marked / 2);
@@ -181,12 +183,13 @@ static void ina_rate_recover(struct ina_loss *loss, u64 periods)
  * @loss: what the sender knows
  * @limit: of a thousand packets, so many may be lost
  * @bytes: sent so far
+ * @busy: nanoseconds that took, without pauses
  * @next: number of the next packet
  * @now: nanoseconds
  *
  * Return: true if it has changed.
  */
-bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u32 next,
+bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 next,
 		    u64 now)
 {
 	u64 time = now - loss->since, before = ina_rate_now(loss);
@@ -196,13 +199,15 @@ bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u32 next,
 	if (!loss->since) {
 		loss->since = now;
 		loss->bytes = bytes;
+		loss->busy = busy;
 		return false;
 	}
 	if (time < INA_RATE_PERIOD_NS || loss->packets < INA_RATE_LOSS_PACKETS)
 		return false;
 	permille = div_u64(loss->lost * 1000ULL, loss->packets);
-	/* It may have sent less than it was allowed to. */
-	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC, time);
+	/* It may have sent slower than it was allowed to. */
+	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC,
+				   max_t(u64, busy - loss->busy, NSEC_PER_USEC));
 	/* It may be less than it was, but by chance. */
 	if (permille < loss->usual)
 		loss->usual -= (loss->usual - permille + 3) / 4;
@@ -212,6 +217,7 @@ bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u32 next,
 		ina_rate_recover(loss, div64_u64(time, INA_RATE_PERIOD_NS));
 	loss->since = now;
 	loss->bytes = bytes;
+	loss->busy = busy;
 	loss->packets = 0;
 	loss->lost = 0;
 	return ina_rate_now(loss) != before;

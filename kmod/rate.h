@@ -36,8 +36,10 @@ struct ina_rate_share {
  * @limit: what the way takes, 0 while that is not known to be less
  * @since: when the period began, in nanoseconds
  * @bytes: sent until then
+ * @busy: nanoseconds that took, without pauses
  * @packets: of which was heard in it
  * @lost: how many of them were lost; two that were marked count as one
+ * @epoch: to which numbers belong
  * @after: number of the first packet sent since the rate was cut
  * @cut: packets with lower numbers were sent at another rate
  * @step: by which @limit rises in a period
@@ -52,8 +54,10 @@ struct ina_loss {
 	u64 limit;
 	u64 since;
 	u64 bytes;
+	u64 busy;
 	u32 packets;
 	u32 lost;
+	u32 epoch;
 	u32 after;
 	bool cut;
 	u64 step;
@@ -85,9 +89,9 @@ u64 ina_rate_of(const struct ina_rate_share *share, u64 ask);
 u64 ina_rate_idle(u64 rate, u64 used, u32 others);
 u64 ina_rate_speed(u32 mbit);
 u64 ina_rate_now(const struct ina_loss *loss);
-void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
-		    u32 marked);
-bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u32 next,
+void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
+		    u32 lost, u32 marked);
+bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 next,
 		    u64 now);
 
 #endif /* _INA_RATE_H */

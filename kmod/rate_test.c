@@ -125,8 +125,9 @@ static struct ina_loss rate_test_loss(void)
 static bool rate_test_answer(struct ina_loss *loss, u32 seq, u32 lost,
 			     u32 marked)
 {
-	ina_rate_heard(loss, seq, 1000, lost, marked);
-	return ina_rate_judge(loss, INA_RATE_LOSS_LIMIT, loss->bytes + 600000, seq + 2000,
+	ina_rate_heard(loss, 1, seq, 1000, lost, marked);
+	return ina_rate_judge(loss, INA_RATE_LOSS_LIMIT, loss->bytes + 600000,
+			      loss->busy + 10 * RATE_TEST_MS, seq + 2000,
 			      loss->since + 10 * RATE_TEST_MS);
 }
 
@@ -156,6 +157,9 @@ static void judge__once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 24 * RATE_TEST_MB);
 	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 2000, 100, 0));
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 21600000);
+	/* Numbers start again with an epoch. */
+	ina_rate_heard(&loss, 2, 0, 1000, 500, 0);
+	KUNIT_EXPECT_EQ(test, loss.lost, 500);
 }
 
 /* Step by step, up to what is granted. */
@@ -228,10 +232,11 @@ static void judge__capacity(struct kunit *test)
 
 	for (i = 0; i < 500; i++) {
 		rate = ina_rate_now(&loss);
-		ina_rate_heard(&loss, i * 2000, 1000, rate > capacity ?
+		ina_rate_heard(&loss, 1, i * 2000, 1000, rate > capacity ?
 			       div64_u64((rate - capacity) * 1000, rate) : 0, 0);
 		ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, loss.bytes + div_u64(rate, 100),
-			       i * 2000 + 2000, loss.since + 10 * RATE_TEST_MS);
+			       loss.busy + 10 * RATE_TEST_MS, i * 2000 + 2000,
+			       loss.since + 10 * RATE_TEST_MS);
 		if (i < 3)
 			continue;
 		KUNIT_ASSERT_GT(test, ina_rate_now(&loss), 19 * RATE_TEST_MB);
@@ -258,14 +263,14 @@ static void judge__little(struct kunit *test)
 {
 	struct ina_loss loss = rate_test_loss();
 
-	ina_rate_heard(&loss, 0, INA_RATE_LOSS_PACKETS - 1, 10, 0);
-	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, loss.since +
+	ina_rate_heard(&loss, 1, 0, INA_RATE_LOSS_PACKETS - 1, 10, 0);
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, 0, loss.since +
 						20 * RATE_TEST_MS));
-	ina_rate_heard(&loss, 0, 1, 0, 0);
-	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, loss.since +
+	ina_rate_heard(&loss, 1, 0, 1, 0, 0);
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, 0, loss.since +
 						RATE_TEST_MS));
-	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 1000000, 0, loss.since +
-					       20 * RATE_TEST_MS));
+	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 1000000, RATE_TEST_MS, 0,
+					       loss.since + 20 * RATE_TEST_MS));
 }
 
 static struct kunit_case rate_test_cases[] = {
