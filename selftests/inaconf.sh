@@ -342,7 +342,7 @@ words()
 	ok "no words at all: the usage" usage_error
 	ok "an unknown option: the usage" usage_error --frobnicate job show
 	ok "a full disk is an error" bash -c 'inaconf help >/dev/full 2>/dev/null; test $? = 1'
-	for object in job tree dev path stats monitor; do
+	for object in job tree dev path qdisc stats monitor; do
 		for word in help -h --help; do
 			ok "$object $word prints its usage" bash -c \
 				"inaconf $object $word | head -n 1 | grep -q '^Usage: inaconf $object'"
