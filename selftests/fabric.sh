@@ -116,10 +116,10 @@ fabric_host()
 }
 
 # spine_shape SPINE [rate MBIT] [queue KB] [delay MS] [jitter MS] [loss PERCENT]: both ways; without
-# words it is free. A super-packet of up to 16 KB passes as it is.
+# words it is free. A super-packet of up to 16 KB passes as it is. The queue takes 32 ms to empty.
 spine_shape()
 {
-	local spine=$1 leaf word rate='' queue=128 delay='' jitter=0 loss=0 parent=root lines=()
+	local spine=$1 leaf word rate='' queue='' delay='' jitter=0 loss=0 parent=root lines=()
 	shift
 	while (($#)); do
 		word=$1
@@ -127,7 +127,7 @@ spine_shape()
 		shift 2
 	done
 	if [[ $rate ]]; then
-		lines+=("root handle 1: tbf rate ${rate}mbit burst 16kb limit ${queue}kb")
+		lines+=("root handle 1: tbf rate ${rate}mbit burst 16kb limit ${queue:-$((rate * 4))}kb")
 		parent="parent 1:1"
 	fi
 	[[ ! $delay && $loss == 0 ]] ||
@@ -146,7 +146,7 @@ spine_rate()
 	local leaf
 	for leaf in l1 l2; do
 		tc -n "$(ns $leaf)" qdisc change dev "$1" root handle 1: tbf rate "$2mbit" burst 16kb \
-			limit 128kb || return
+			limit "$(($2 * 4))kb" || return
 	done
 }
 

@@ -92,11 +92,16 @@ def drop_text(drops, head):
 
 
 def delay_text(runs):
-    last = [dict(w.split('=') for w in words) for words in runs.get(('drop', 'ina', 'delays'), [])]
-    if not last or not last[-1]:
+    """Answers to the first request of a node, and to later ones."""
+    got = {first: [int(w[0]) / 1e6 for k, v in runs.items() if k[0] == 'grant' and (k[2] == '1') == first for w in v]
+           for first in (True, False)}
+    if not all(got.values()):
         return []
-    return ['## How long until a rate is known', '', 'Counters of the worker ([XAgg]: 9.6 ms at first, 1.7 ms for a change):', '',
-            *table(['counter', 'value, each run'], [[name, ', '.join(d.get(name, '') for d in last)] for name in last[-1]])]
+    rows = [[name, f'{statistics.median(got[first]):.3f}', f'{max(got[first]):.3f}', len(got[first]), xagg]
+            for first, name, xagg in ((True, 'first of a node', '9.6'), (False, 'later ones', '1.7'))]
+    return ['## How long until a rate is known', '',
+            'From a READY until its GRANT, all nodes of the unequal workers, two levels; in milliseconds.', '',
+            *table(['', 'median', 'longest', 'how many', '[XAgg], ms'], rows)]
 
 
 def unequal_text(runs, head):

@@ -15,7 +15,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../fabric.sh"
 
-before=30 after=10			# Mbit/s of the way
+wide=30 narrow=10			# Mbit/s of the way
 repeats=${BENCH_REPEATS:-$(full 3 1)}
 stage=${BENCH_STAGE:-$(full 4 3)}	# seconds before and after the drop
 unit=${BENCH_UNIT:-16}			# Mbit/s of a link of the unequal workers
@@ -23,6 +23,7 @@ elements=50000
 depth=16
 gradient=$((unit * 950000 / 32))	# elements that a link takes a second for, with headers
 workers=(w1 w2 w3 w4)
+trace=/sys/kernel/tracing
 
 uptime_us()
 {
@@ -53,8 +54,7 @@ stop_ina()
 {
 	kill -INT "${ends[@]}"
 	finish "${ends[@]}" || { log out && return 1; }
-	log out | jq -e 'select(.failed == 0 and .wrong_elements == 0)' >/dev/null || return
-	echo "run drop ina $1 delays $(delays w | xargs)"
+	log out | jq -e 'select(.failed == 0 and .wrong_elements == 0)' >/dev/null
 }
 
 start_tcp()
@@ -72,12 +72,6 @@ stop_tcp()
 	! grep wrong "$_dir/out"
 }
 
-# delays NODE: what the node has counted of rates, in microseconds
-delays()
-{
-	on "$1" inaconf stats show job 7 all | awk '/grant|rate/ { print $1 "=" $2 }'
-}
-
 # dropped: packets the way had no room for, and those it passed
 dropped()
 {
@@ -88,7 +82,7 @@ dropped()
 drop()
 {
 	local name=drop-$1-$2 tc lost then_lost
-	spine_shape s1 rate "$before" queue 256 || return
+	spine_shape s1 rate "$wide" queue 128 || return
 	load_start load 10 w/eth0 l1/s1
 	"start_$1" || return
 	sleep "$stage"
@@ -96,12 +90,12 @@ drop()
 	sleep 0.5
 	read -ra lost < <(dropped)
 	echo "mark $name $(uptime_us) drop"
-	echo "qdisc change dev s1 root handle 1: tbf rate ${after}mbit burst 16kb limit 256kb" >&$tc
+	echo "qdisc change dev s1 root handle 1: tbf rate ${narrow}mbit burst 16kb limit 128kb" >&"$tc"
 	exec {tc}>&-
 	sleep "$stage"
 	read -ra then_lost < <(dropped)
 	echo "mark $name $(uptime_us) end"
-	"stop_$1" "$2" || return
+	"stop_$1" || return
 	load_stop
 	sed "s/^/load $name /" "$_dir/load"
 	echo "run drop $1 $2 lost $((then_lost[0] - lost[0])) of" \
@@ -135,7 +129,8 @@ unequal_setup()
 	for n in ps agg w1 w3 w4; do
 		on "$n" inaconf dev set eth0 rate "${unit}mbit" || return
 	done
-	on w2 inaconf dev set eth0 rate "$((unit / 2))mbit"
+	on w2 inaconf dev set eth0 rate "$((unit / 2))mbit" &&
+		echo 1 >"$trace/events/ina/ina_grant/enable"
 }
 
 # unequal_plant NODE...: of the job, besides the root and workers; the tree
@@ -155,7 +150,7 @@ unequal_plant()
 		on ps inaconf tree set job 8 child 10.0.0.11 child 10.0.0.12 child 10.0.0.13 child 10.0.0.14
 	fi || return
 	for n in w1 w2 w3; do
-		on $n inaconf tree set job 8 parent "10.0.0.$(($# ? 2 : 1))" || return
+		on "$n" inaconf tree set job 8 parent "10.0.0.$(($# ? 2 : 1))" || return
 	done
 	on w4 inaconf tree set job 8 parent 10.0.0.1
 }
@@ -194,14 +189,23 @@ unequal_tcp()
 	done
 }
 
+# grants REPEAT: how long all nodes waited for each answer to what they asked for, in nanoseconds; the
+# first of a node is number 1
+grants()
+{
+	sed -n "s/.* ina_grant: job=8 number=\([0-9]*\) .* ns=\([0-9]*\)/run grant ina $1 \1 \2/p" "$trace/trace"
+}
+
 # unequal SYSTEM REPEAT COMMAND...
 unequal()
 {
 	local system=$1 repeat=$2
 	shift 2
+	echo >"$trace/trace"
 	"$@" >"$_dir/seconds" || { cat "$_dir/seconds" && return 1; }
 	awk -v run="$system $repeat" '{ n++; if ($1 > s) s = $1 }
-		END { if (n != 4) exit 1; printf "run unequal %s seconds %.3f\n", run, s }' "$_dir/seconds"
+		END { if (n != 4) exit 1; printf "run unequal %s seconds %.3f\n", run, s }' "$_dir/seconds" &&
+		grants "$repeat"
 }
 
 setup()
@@ -214,7 +218,7 @@ setup()
 
 ok "the fabric is there" setup || done_testing
 echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
-echo "capacity $before $after"
+echo "capacity $wide $narrow"
 echo "unit $unit $gradient"
 for ((r = 1; r <= repeats; r++)); do
 	for system in ina tcp; do
