@@ -517,6 +517,7 @@ enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
 	enum ina_hop_todo todo = INA_HOP_NOTHING;
 
 	spin_lock_bh(&hop->lock);
+	WRITE_ONCE(hop->received, hop->received + count);
 	if (hop->epoch == epoch && ina_hop_take_row(hop, seq, count))
 		todo = ina_hop_todo(hop);
 	spin_unlock_bh(&hop->lock);

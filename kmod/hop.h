@@ -48,6 +48,7 @@
  * @late: groups to check when the late have had their time
  * @checked: groups that had their answer
  * @late_at: jiffies at which that is
+ * @received: packets that have come, ever
  * @lost: numbers reported as missing, ever
  * @silent: the peer was reported as silent, and has not answered since
  */
@@ -76,6 +77,7 @@ struct ina_hop {
 	u32 late;
 	u32 checked;
 	unsigned long late_at;
+	u32 received;
 	u64 lost;
 	bool silent;
 };

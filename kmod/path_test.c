@@ -122,7 +122,7 @@ static void choose__weight(struct kunit *test)
 		chosen = path_test_choose(test);
 		KUNIT_ASSERT_GE(test, chosen, 0);
 		count += chosen == second;
-		ina_path_charge(&t->peer->path[chosen], 1000);
+		ina_path_charge(&t->peer->path[chosen], 1000, 1);
 	}
 	KUNIT_EXPECT_GE(test, count, 299);
 	KUNIT_EXPECT_LE(test, count, 301);
