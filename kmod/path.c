@@ -454,7 +454,7 @@ void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 						  ina_xmit_size(node, false) *
 						  NSEC_PER_SEC, time);
 		path->lossy = div_u64((u64)path->missing * 1000000,
-				     path->answered);
+				      path->answered);
 		path->answered = 0;
 		path->missing = 0;
 		path->since = now;

@@ -46,7 +46,7 @@ struct ina_route {
 };
 
 #define INA_PATH_FED		(HZ / 5)	/* so long ECHOs count more than groups */
-#define INA_PATH_MARKS		32	/* PROBEs under way of which is known what came before, a power of two */
+#define INA_PATH_MARKS		32	/* PROBEs under way, a power of two */
 
 /**
  * struct ina_path_mark - what was sent on a path before a PROBE
