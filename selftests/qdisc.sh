@@ -105,7 +105,8 @@ send()
 # capture PORT: super-packets that come to the switch from w0, each a line with its time.
 capture()
 {
-	spawn sw wire tcpdump -i p-w0 -tt -n -l --immediate-mode -s 64 udp dst port "$1"
+	spawn sw wire tcpdump -i p-w0 -tt -n -l --immediate-mode -s 64 \
+		src host 10.0.0.11 and udp dst port "$1"
 	captor=$!
 	wait_for 10 grep -q 'listening on' "$_dir/wire"
 }
