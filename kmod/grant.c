@@ -26,7 +26,7 @@
 #define INA_GRANT_WAIT_MS	20	/* the first round waits no longer for a GRANT */
 #define INA_GRANT_TICK_MS	8	/* until READY is repeated, first */
 #define INA_GRANT_END_MS	32	/* silence that ends sending */
-#define INA_GRANT_SHIFT		5	/* most doublings of that */
+#define INA_GRANT_SHIFT		5	/* most doublings of the first */
 #define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
 #define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending, */
 #define INA_GRANT_STALE_MS	3000	/* who does not has ended */
