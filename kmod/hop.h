@@ -99,6 +99,18 @@ struct ina_hop_answer {
 };
 
 /**
+ * struct ina_hop_news - what an answer tells the sender
+ * @packets: of which it speaks; numbers that were not used are none
+ * @lost: of these, are missing
+ * @back: the peer had been reported as silent
+ */
+struct ina_hop_news {
+	u32 packets;
+	u32 lost;
+	bool back;
+};
+
+/**
  * enum ina_hop_todo - what a packet leaves to do
  * @INA_HOP_NOTHING: nothing
  * @INA_HOP_ANSWER: an answer is to be sent
@@ -118,7 +130,8 @@ u32 ina_hop_credit(struct ina_hop *hop);
 bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, const u32 *slots, u32 count,
 		   u32 *seq);
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
-		      const u8 *missing, u32 earlier, bool *back);
+		      const u8 *missing, u32 earlier,
+		      struct ina_hop_news *news);
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 		 void *arg, bool *silent, bool *credit);
 bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end);

@@ -447,7 +447,7 @@ void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 	path->missing += lost;
 	path->lost += lost;
 	time = now - path->since;
-	if (time >= INA_PATH_WINDOW_NS) {
+	if (time >= INA_PATH_WINDOW_NS && path->answered) {
 		/* After a pause the pause is not counted. */
 		if (time < NSEC_PER_SEC)
 			path->goodput = div64_u64((u64)(path->answered - path->missing) *

@@ -171,8 +171,7 @@ static()
 	done
 }
 
-# paced RATE_MBIT: what the job sends comes at this rate, by what was captured. For
-# when the module has rates.
+# paced RATE_MBIT: what the job sends comes at this rate, by what was captured.
 paced()
 {
 	local rate=$1 bytes
@@ -298,8 +297,12 @@ tree
 ok "sums with etf, which drops what has no departure time" sums
 queue w0 del dev eth0 root
 
-# When the module has rates:
-# for kind in ina fq; do queue w0 replace dev eth0 root "$kind"; ok "the job is paced by $kind" paced 20; done
+for kind in ina fq; do
+	queue w0 replace dev eth0 root "$kind"
+	ok "the job is paced by $kind" paced 20
+done
+on w0 inaconf dev set eth0 rate auto
+queue w0 del dev eth0 root
 
 ok "the module is in use by a queueing discipline" queue w1 add dev eth0 root ina
 for n in "${nodes[@]}"; do
