@@ -59,8 +59,9 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 }
 
 /*
- * Where queues are full, answers take their time, and some are lost. If none has come on
- * any path, it is not the path.
+ * Where queues are full, answers take their time, and several in a row are lost: one that
+ * takes less than is granted has twice as long. If none has come on any path, it is not
+ * the path.
  */
 static bool ina_probe_is_silent(const struct ina_node *node,
 				const struct ina_path *path,
@@ -70,6 +71,8 @@ static bool ina_probe_is_silent(const struct ina_node *node,
 				 nsecs_to_jiffies(INA_PROBE_PATIENCE *
 						  READ_ONCE(path->rtt)));
 
+	if (READ_ONCE(path->pace.rate))
+		wait *= 2;
 	return READ_ONCE(path->unheard) >= INA_PROBE_MISSED &&
 	       time_after(newest, READ_ONCE(path->heard) + wait);
 }
