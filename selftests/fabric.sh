@@ -11,7 +11,7 @@
 # Devices of a leaf are named after the spine or the host they lead to, those of a spine after the
 # leaf, those of a host eth0, eth1. A spine has a rate, a delay and a loss each way; they are
 # where the leaves send to it.
-# shellcheck disable=SC2034,SC2317 # who sources it uses them
+# shellcheck disable=SC2034,SC2154,SC2317 # who sources it uses them
 
 declare -A addr=()		# of a host NAME, that of eth0; of NAME1, that of its eth1
 spines=()			# s1 ...
@@ -107,9 +107,11 @@ fabric_host()
 				addr add 10.$leaf.$n.1/24 dev eth$i
 				link set eth$i up
 				route add default via 10.$leaf.$n.254 dev eth$i metric $((i + 1))
-				route add default via 10.$leaf.$n.254 dev eth$i table $((100 + i))
-				rule add from 10.$leaf.$n.1 table $((100 + i))
 			END
+		((i == 0)) || on "$name" ip -batch - <<-END || return
+			route add default via 10.$leaf.$n.254 dev eth$i table $((100 + i))
+			rule add from 10.$leaf.$n.1 table $((100 + i))
+		END
 		addr[$name${i/#0/}]=10.$leaf.$n.1
 		_fabric_port[10.$leaf.$n.1]=$name-$i
 	done
