@@ -71,7 +71,6 @@ chaos:
 test-host:
 	+@$(VM)/deps.sh
 	+@$(MAKE) -C selftests/plan O=$(B)/selftests/plan check
-	+@$(MAKE) -C netlink_tool O=$(B)/netlink_tool check
 
 .PHONY: test-cross
 test-cross:

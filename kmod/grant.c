@@ -23,7 +23,8 @@
 #include "xmit.h"
 
 #define INA_GRANT_WAIT_MS	20	/* the first round waits no longer for a GRANT */
-#define INA_GRANT_TICK_MS	8	/* silence that ends sending, or repeats a READY */
+#define INA_GRANT_TICK_MS	8	/* until READY is repeated, first */
+#define INA_GRANT_END_MS	32	/* silence that ends sending */
 #define INA_GRANT_SHIFT		5	/* most doublings of that */
 #define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
 #define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending, */
@@ -459,7 +460,7 @@ static bool ina_grant_ended(const struct ina_node *node)
 	unsigned long active = READ_ONCE(node->grant.active);
 	u16 i;
 
-	if (time_before(jiffies, active + msecs_to_jiffies(INA_GRANT_TICK_MS)) ||
+	if (time_before(jiffies, active + msecs_to_jiffies(INA_GRANT_END_MS)) ||
 	    !ina_queue_is_empty(&node->parent.queue))
 		return false;
 	for (i = 0; i < node->nworkers; i++)
@@ -488,13 +489,13 @@ static void ina_grant_repeat(struct ina_grant *grant)
 				min_t(unsigned int, grant->tries, INA_GRANT_SHIFT));
 }
 
-/* What the clock changes of what is asked of the parent. Return: true if it has to go on. */
-static bool ina_grant_clock(struct ina_node *node)
+/* What the clock changes of what is asked of the parent. Return: as ina_grant_tick(). */
+static unsigned int ina_grant_clock(struct ina_node *node)
 {
 	struct ina_grant *grant = &node->grant;
 
 	if (node->root || !grant->number)
-		return false;
+		return UINT_MAX;
 	if (!grant->known && grant->again &&
 	    ktime_get_ns() - grant->asked >= INA_GRANT_WAIT_MS * NSEC_PER_MSEC)
 		grant->alone = true;
@@ -503,7 +504,9 @@ static bool ina_grant_clock(struct ina_node *node)
 		ina_grant_ask(grant);
 	}
 	ina_grant_repeat(grant);
-	return grant->sending || grant->answered != grant->number;
+	if (grant->answered != grant->number)
+		return INA_GRANT_TICK_MS;
+	return grant->sending ? INA_GRANT_END_MS / 2 : UINT_MAX;
 }
 
 /**
@@ -515,15 +518,15 @@ static bool ina_grant_clock(struct ina_node *node)
  */
 unsigned int ina_grant_tick(struct ina_node *node)
 {
-	bool more;
+	unsigned int ms;
 
 	spin_lock_bh(&node->lock);
-	more = ina_grant_clock(node);
+	ms = ina_grant_clock(node);
 	if (node->grant.devs[0].ifindex)
 		ina_grant_update(node);
 	spin_unlock_bh(&node->lock);
 	ina_grant_flush(node);
-	return more ? INA_GRANT_TICK_MS : UINT_MAX;
+	return ms;
 }
 
 /* Take over what a child says. */
@@ -661,10 +664,12 @@ void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
 {
 	spin_lock_bh(&node->lock);
 	path->loss.most = READ_ONCE(peer->pace.rate);
-	ina_rate_heard(&path->loss, pkt->seq, pkt->count, lost, pkt->length);
-	if (ina_rate_judge(&path->loss, node->loss_limit,
+	ina_rate_heard(&path->loss, pkt->epoch, pkt->seq, pkt->count, lost,
+		       pkt->length);
+	if (ina_rate_judge(&path->loss, node->loss_limit / 1000,
 			   READ_ONCE(path->pace.bytes),
-			   READ_ONCE(path->hop.next), ktime_get_ns())) {
+			   READ_ONCE(path->pace.busy), READ_ONCE(path->hop.next),
+			   ktime_get_ns())) {
 		WRITE_ONCE(path->pace.rate, path->loss.limit);
 		if (path->loss.cut)
 			ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);

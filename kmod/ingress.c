@@ -153,13 +153,18 @@ struct ina_dev *ina_ingress_find(struct ina_net *inet, u32 ifindex)
 	return NULL;
 }
 
-/* Bytes per second of a link, 0 if it does not say. Context: RTNL is held. */
-static u64 ina_ingress_speed(struct net_device *dev)
+/*
+ * Bytes per second of a link, 0 if it does not say. Context: RTNL is held; in a
+ * notifier the device's own lock may be, too.
+ */
+static u64 ina_ingress_speed(struct net_device *dev, bool notified)
 {
 	struct ethtool_link_ksettings settings;
+	int err;
 
-	if (__ethtool_get_link_ksettings(dev, &settings) ||
-	    settings.base.speed == (u32)SPEED_UNKNOWN)
+	err = notified ? netif_get_link_ksettings(dev, &settings) :
+			 __ethtool_get_link_ksettings(dev, &settings);
+	if (err || settings.base.speed == (u32)SPEED_UNKNOWN)
 		return 0;
 	return ina_rate_speed(settings.base.speed);
 }
@@ -225,7 +230,7 @@ int ina_ingress_set(struct ina_net *inet, u32 ifindex, u64 rate,
 	}
 	if (!entry) {
 		NL_SET_ERR_MSG(extack,
-			       "The device is not added: use 'inaconf dev add'");
+			       "The device is not added: see 'inaconf dev show'");
 		return -ENOENT;
 	}
 	if ((entry->speed && rate > entry->speed) || rate > INA_RATE_MAX) {
@@ -283,7 +288,7 @@ int ina_ingress_add(struct ina_net *inet, u32 ifindex,
 		return err;
 	}
 	entry->link = netif_running(dev) && netif_carrier_ok(dev);
-	entry->speed = ina_ingress_speed(dev);
+	entry->speed = ina_ingress_speed(dev, false);
 	list_add_tail_rcu(&entry->list, &inet->devs);
 	ina_event_send(inet->net, &(struct ina_event){
 			.type = INA_EVENT_TYPE_DEV_ADDED, .ifindex = ifindex },
@@ -348,7 +353,7 @@ void ina_ingress_flush(struct ina_net *inet)
 /* A link may have another speed than before. */
 static void ina_ingress_renew(struct ina_net *inet, struct ina_dev *entry)
 {
-	u64 speed = ina_ingress_speed(entry->dev);
+	u64 speed = ina_ingress_speed(entry->dev, true);
 
 	if (speed == entry->speed)
 		return;
@@ -397,12 +402,12 @@ static int ina_ingress_notify(struct notifier_block *block, unsigned long event,
 	entry = ina_ingress_find(inet, dev->ifindex);
 	if (!entry)
 		return NOTIFY_DONE;
-	if (event == NETDEV_UNREGISTER) {
+	if (event == NETDEV_UNREGISTER)
 		ina_ingress_remove(inet, entry);
-	} else {
-		ina_ingress_renew(inet, entry);
+	else
 		ina_ingress_link(inet, entry);
-	}
+	if (event == NETDEV_CHANGE || event == NETDEV_UP)
+		ina_ingress_renew(inet, entry);
 	return NOTIFY_DONE;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Netlink requests on paths. Context: process, inet->lock held to apply and to show.
  */
-#include <linux/rtnetlink.h>
+#include <linux/netdevice.h>
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 
@@ -81,7 +81,17 @@ static struct ina_path *ina_nl_path(struct ina_peer *peer,
 	return ERR_PTR(-ENOENT);
 }
 
-/* Where a path is to go. Context: RTNL is held, so that the device stays. */
+static bool ina_nl_has_dev(struct net *net, u32 ifindex)
+{
+	bool has;
+
+	rcu_read_lock();
+	has = dev_get_by_index_rcu(net, ifindex);
+	rcu_read_unlock();
+	return has;
+}
+
+/* Where a path is to go. */
 static int ina_nl_path_parse(struct ina_node *node, const struct ina_peer *peer,
 			     struct genl_info *info, struct ina_route *route)
 {
@@ -96,7 +106,7 @@ static int ina_nl_path_parse(struct ina_node *node, const struct ina_peer *peer,
 	if (attrs[INA_A_PATH_SPORT])
 		route->sport = htons(nla_get_u16(attrs[INA_A_PATH_SPORT]));
 	if (attrs[INA_A_PATH_IFINDEX] &&
-	    !__dev_get_by_index(node->net, route->ifindex)) {
+	    !ina_nl_has_dev(node->net, route->ifindex)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attrs[INA_A_PATH_IFINDEX],
 				    "No such device: see 'ip link'");
 		return -ENODEV;
@@ -218,9 +228,7 @@ static int ina_nl_path_add(struct ina_net *inet, struct genl_info *info)
 	err = ina_nl_path_weight(info, &weight);
 	if (err)
 		return err;
-	rtnl_lock();
 	err = ina_nl_path_parse(node, peer, info, &route);
-	rtnl_unlock();
 	if (!err)
 		err = ina_nl_path_reaches(node, peer, info, &route);
 	if (!err)
@@ -325,8 +333,8 @@ static int ina_nl_path_set_all(struct ina_net *inet, struct genl_info *info)
 				    "The timeout of a path is from 20 to 10000 milliseconds",
 				    &timeout);
 	if (!err)
-		err = ina_nl_within(info, INA_A_PATH_LOSS_LIMIT, 1, 500000,
-				    "The limit of loss is above 0, and at most 50 per cent",
+		err = ina_nl_within(info, INA_A_PATH_LOSS_LIMIT, 1000, 500000,
+				    "The limit of loss is from 0.1 to 50 per cent",
 				    &limit);
 	if (err)
 		return err;

@@ -60,6 +60,10 @@ static const struct netlink_test_op netlink_test_ops[] = {
 		{ INA_A_DEV_IFINDEX, 4, U32_MAX } } },
 	{ INA_CMD_STATS_GET, false, false, INA_A_STATS_JOB, {
 		{ INA_A_STATS_JOB, 4, U32_MAX } } },
+	{ INA_CMD_DEV_SET, true, false, INA_A_DEV_AUTO, {
+		{ INA_A_DEV_IFINDEX, 4, U32_MAX },
+		{ INA_A_DEV_RATE, 8, U32_MAX, NLA_U64 },
+		{ INA_A_DEV_AUTO, 0, U32_MAX, NLA_FLAG } } },
 	{ INA_CMD_PATH_ADD, true, false, INA_A_PATH_WEIGHT, {
 		{ INA_A_PATH_JOB, 4, U32_MAX },
 		{ INA_A_PATH_PEER, 16, U32_MAX },

@@ -219,7 +219,7 @@ static int ina_nl_ask_fill(struct sk_buff *skb, const struct ina_ask *ask)
 {
 	return (ask->send && nla_put_u64_64bit(skb, INA_A_MEMBER_REQUEST,
 					       ask->send, INA_A_MEMBER_PAD)) ||
-	       (ask->granted && ask->rate &&
+	       (ask->sending && ask->granted && ask->rate &&
 		nla_put_u64_64bit(skb, INA_A_MEMBER_RATE, ask->rate,
 				  INA_A_MEMBER_PAD));
 }

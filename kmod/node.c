@@ -359,7 +359,7 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	timer_setup(&node->probe, ina_probe_tick, 0);
 	node->chunk = INA_PATH_CHUNK;
 	node->timeout = INA_PATH_TIMEOUT_MS;
-	node->loss_limit = INA_RATE_LOSS_LIMIT;
+	node->loss_limit = INA_RATE_LOSS_LIMIT * 1000;
 	node->root = ipv6_addr_any(&tree->parent.addr);
 	node->nworkers = tree->nworkers;
 	node->contributors = tree->nchildren + tree->nworkers;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Departure times. A packet leaves when all before it have had their time at the rate that
- * is granted; who is late does not catch up. What is handed down is at most
- * INA_PACE_AHEAD and one super-packet ahead of its time, and a queueing discipline
- * that knows departure times holds it for the rest.
+ * is granted. Who was late by a little, as the clock was, catches up; who had nothing to send
+ * does not. What is handed down is at most INA_PACE_AHEAD and one super-packet ahead
+ * of its time, and a queueing discipline that knows departure times holds it for the rest.
  * Context: the sender's, unless said otherwise.
  */
 #include <linux/math64.h>
@@ -68,11 +68,14 @@ unsigned int ina_pace_segs(const struct ina_pace *pace, unsigned int bytes,
  */
 u64 ina_pace_charge(struct ina_pace *pace, unsigned int bytes, u64 now)
 {
-	u64 rate = READ_ONCE(pace->rate), depart = max(pace->depart, now);
+	u64 rate = READ_ONCE(pace->rate), depart = pace->depart;
 
 	WRITE_ONCE(pace->bytes, pace->bytes + bytes);
+	WRITE_ONCE(pace->busy, pace->busy + min(now - pace->last, INA_PACE_PAUSE));
+	pace->last = now;
 	if (!rate)
 		return 0;
+	depart = depart + INA_PACE_IDLE < now ? now : max(depart, now - INA_PACE_LATE);
 	WRITE_ONCE(pace->depart, depart + div64_u64((u64)bytes * NSEC_PER_SEC, rate));
-	return depart;
+	return max(depart, now);
 }

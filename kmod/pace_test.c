@@ -41,10 +41,27 @@ static void charge__gaps(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, depart, PACE_TEST_NOW + i * 100000);
 	}
 	KUNIT_EXPECT_EQ(test, pace.bytes, 10000);
+	KUNIT_EXPECT_EQ(test, pace.busy, INA_PACE_PAUSE);
 	/* Another rate holds from the next on. */
 	pace.rate = 1000000;
 	ina_pace_charge(&pace, 1000, PACE_TEST_NOW);
 	KUNIT_EXPECT_EQ(test, pace.depart, PACE_TEST_NOW + 2000000);
+}
+
+/* A clock that is late does not make the rate lower. */
+static void charge__late(struct kunit *test)
+{
+	struct ina_pace pace = { .rate = 1000000 };	/* a packet a millisecond */
+	u64 now = PACE_TEST_NOW;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		KUNIT_EXPECT_TRUE(test, ina_pace_may(&pace, now));
+		KUNIT_EXPECT_GE(test, ina_pace_charge(&pace, 1000, now), now);
+		if (!ina_pace_may(&pace, now))
+			now = ina_pace_wake(&pace) + 3000000;
+	}
+	KUNIT_EXPECT_EQ(test, pace.depart, PACE_TEST_NOW + 10000000);
 }
 
 /* Time that was not used is lost. */
@@ -71,6 +88,7 @@ static struct kunit_case pace_test_cases[] = {
 	KUNIT_CASE(may__ahead),
 	KUNIT_CASE(segs__time),
 	KUNIT_CASE(charge__gaps),
+	KUNIT_CASE(charge__late),
 	KUNIT_CASE(charge__pause),
 	KUNIT_CASE(charge__unlimited),
 	{}

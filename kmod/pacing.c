@@ -9,6 +9,10 @@
 #include "pacing.h"
 #include "sch_ina.h"
 
+/* See ina_pacing_of(). */
+#define ina_pacing_qdisc(qdisc)						\
+	rcu_dereference_bh_check(qdisc, lockdep_rtnl_is_held())
+
 static enum ina_pacing ina_pacing_by(const struct Qdisc *qdisc)
 {
 	static const char * const ids[] = {
@@ -36,7 +40,7 @@ static enum ina_pacing ina_pacing_by_queues(const struct net_device *dev)
 
 	for (i = 0; i < dev->real_num_tx_queues; i++) {
 		queue = netdev_get_tx_queue(dev, i);
-		one = ina_pacing_by(rcu_dereference_bh_rtnl(queue->qdisc_sleeping));
+		one = ina_pacing_by(ina_pacing_qdisc(queue->qdisc_sleeping));
 		if (one == INA_PACING_ETF)
 			return one;
 		if (i && one != all)
@@ -55,7 +59,7 @@ static enum ina_pacing ina_pacing_by_queues(const struct net_device *dev)
  */
 enum ina_pacing ina_pacing_of(const struct net_device *dev)
 {
-	const struct Qdisc *root = rcu_dereference_bh_rtnl(dev->qdisc);
+	const struct Qdisc *root = ina_pacing_qdisc(dev->qdisc);
 
 	if (root->flags & TCQ_F_MQROOT)
 		return ina_pacing_by_queues(dev);

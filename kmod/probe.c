@@ -17,6 +17,7 @@
 
 #define INA_PROBE_OFTEN		5	/* times within the timeout, while something is sent */
 #define INA_PROBE_MISSED	3	/* at least so many have no answer */
+#define INA_PROBE_PATIENCE	4	/* times there and back */
 #define INA_PROBE_IDLE_MS	100
 
 /* Is something on its way to a peer, or about to be? */
@@ -52,12 +53,16 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 	ina_xmit_control_by(node, route, &pkt, &probe);
 }
 
+/* Where queues are full, answers take their time, and some are lost. */
 static bool ina_probe_is_silent(const struct ina_node *node,
 				const struct ina_path *path)
 {
+	unsigned long wait = max(msecs_to_jiffies(READ_ONCE(node->timeout)),
+				 nsecs_to_jiffies(INA_PROBE_PATIENCE *
+						  READ_ONCE(path->rtt)));
+
 	return READ_ONCE(path->unheard) >= INA_PROBE_MISSED &&
-	       time_after(jiffies, READ_ONCE(path->heard) +
-			  msecs_to_jiffies(READ_ONCE(node->timeout)));
+	       time_after(jiffies, READ_ONCE(path->heard) + wait);
 }
 
 /* Ask on all paths of a peer. Return: false if there is nothing to choose from. */

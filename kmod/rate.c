@@ -12,7 +12,8 @@
 
 #define INA_RATE_PASSES	16	/* then the level is low enough, though it could be higher */
 #define INA_RATE_CUT	750	/* of 1000: never less than a quarter is left at once */
-#define INA_RATE_GAP	64	/* periods without news that count */
+#define INA_RATE_CUTS	8	/* that help nothing: the loss is not ours */
+#define INA_RATE_GAP	2	/* periods without news that count */
 
 /**
  * ina_rate_begin() - share a capacity
@@ -116,45 +117,63 @@ u64 ina_rate_now(const struct ina_loss *loss)
 /**
  * ina_rate_heard() - the receiver answers
  * @loss: what the sender knows
- * @seq: number of the first packet of which it speaks
+ * @epoch: in which the packets were sent
+ * @seq: number of the first of them
  * @packets: how many these are
  * @lost: how many of them have not come
  * @marked: how many have, with a mark of congestion
  */
-void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
-		    u32 marked)
+void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
+		    u32 lost, u32 marked)
 {
 	/* They tell of a rate that is not used any more. */
-	if (loss->cut && (s32)(seq - loss->after) < 0)
+	if (loss->cut && loss->epoch == epoch && (s32)(seq - loss->after) < 0)
 		return;
+	loss->epoch = epoch;
 	loss->cut = false;
 	loss->packets += packets;
 	loss->lost += min(packets, lost + marked / 2);
 }
 
+/* Slower did not help, time and again: that much is lost for another reason. */
+static void ina_rate_uncut(struct ina_loss *loss, u32 permille)
+{
+	loss->limit = loss->before;
+	loss->usual = permille;
+	loss->cuts = 0;
+	loss->cut = false;
+}
+
 /* More is lost than may be: send only what has arrived. */
-static void ina_rate_cut(struct ina_loss *loss, u64 rate, u64 permille,
+static void ina_rate_cut(struct ina_loss *loss, u64 rate, u32 permille,
 			 u32 next)
 {
+	if (!loss->cuts++) {
+		loss->first = permille;
+		loss->before = loss->limit;
+	}
+	if (loss->cuts > INA_RATE_CUTS && 2 * permille > loss->first) {
+		ina_rate_uncut(loss, permille);
+		return;
+	}
 	rate = min(ina_rate_now(loss) ?: INA_RATE_MAX, rate);
-	permille = min_t(u64, permille, INA_RATE_CUT);
+	permille = min_t(u32, permille - loss->usual, INA_RATE_CUT);
 	loss->limit = max(div_u64(rate * (1000 - permille), 1000),
 			  INA_RATE_MIN);
-	loss->base = loss->limit;
+	loss->step = loss->limit / INA_RATE_STEPS;
+	loss->steps = 0;
 	loss->cut = true;
 	loss->after = next;
 }
 
-/*
- * Little is lost: a step up, until all that is granted is used. Steps are as large as what
- * was found to be lost at allows, and larger when it turns out to be far away.
- */
+/* Little is lost: a step up, in time a larger one, until all that is granted is used. */
 static void ina_rate_recover(struct ina_loss *loss, u64 periods)
 {
-	loss->limit += div_u64(loss->base * min_t(u64, periods, INA_RATE_GAP),
-			       INA_RATE_STEPS);
-	if (loss->limit >= 2 * loss->base)
-		loss->base = loss->limit;
+	if (loss->cuts)
+		loss->cuts--;
+	loss->limit += loss->step * min_t(u64, periods, INA_RATE_GAP);
+	if (!(++loss->steps % (INA_RATE_STEPS / 2)))
+		loss->step *= 2;
 	if (loss->limit >= (loss->most ?: INA_RATE_MAX))
 		loss->limit = 0;
 }
@@ -162,36 +181,43 @@ static void ina_rate_recover(struct ina_loss *loss, u64 periods)
 /**
  * ina_rate_judge() - is it time to change the rate, after an answer
  * @loss: what the sender knows
- * @limit: of a million packets, so many may be lost
+ * @limit: of a thousand packets, so many may be lost
  * @bytes: sent so far
+ * @busy: nanoseconds that took, without pauses
  * @next: number of the next packet
  * @now: nanoseconds
  *
  * Return: true if it has changed.
  */
-bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u32 next,
+bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 next,
 		    u64 now)
 {
 	u64 time = now - loss->since, before = ina_rate_now(loss);
-	u64 ppm, rate;
+	u32 permille;
+	u64 rate;
 
 	if (!loss->since) {
 		loss->since = now;
 		loss->bytes = bytes;
+		loss->busy = busy;
 		return false;
 	}
 	if (time < INA_RATE_PERIOD_NS || loss->packets < INA_RATE_LOSS_PACKETS)
 		return false;
-	ppm = div_u64(loss->lost * 1000000ULL, loss->packets);
-	/* It may have sent less than it was allowed to. */
-	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC, time);
-	if (ppm > limit)
-		ina_rate_cut(loss, max(rate, INA_RATE_MIN), div_u64(ppm, 1000),
-			     next);
+	permille = div_u64(loss->lost * 1000ULL, loss->packets);
+	/* It may have sent slower than it was allowed to. */
+	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC,
+				   max_t(u64, busy - loss->busy, NSEC_PER_USEC));
+	/* It may be less than it was, but by chance. */
+	if (permille < loss->usual)
+		loss->usual -= (loss->usual - permille + 3) / 4;
+	if (permille > limit + loss->usual * 3 / 2)
+		ina_rate_cut(loss, max(rate, INA_RATE_MIN), permille, next);
 	else if (loss->limit)
 		ina_rate_recover(loss, div64_u64(time, INA_RATE_PERIOD_NS));
 	loss->since = now;
 	loss->bytes = bytes;
+	loss->busy = busy;
 	loss->packets = 0;
 	loss->lost = 0;
 	return ina_rate_now(loss) != before;

@@ -9,10 +9,10 @@
 
 #define INA_RATE_MIN		65536ULL	/* nobody is granted less */
 #define INA_RATE_MAX		1000000000000ULL	/* nor asks for more */
-#define INA_RATE_LOSS_LIMIT	10000	/* of a million packets: more is congestion, unless set */
-#define INA_RATE_LOSS_PACKETS	32	/* so many are judged at least */
+#define INA_RATE_LOSS_LIMIT	10	/* of 1000 packets: more is congestion, unless set */
+#define INA_RATE_LOSS_PACKETS	64	/* so many are judged at least */
 #define INA_RATE_PERIOD_NS	10000000ULL	/* and over such a time */
-#define INA_RATE_STEPS		32	/* periods until twice as much is sent */
+#define INA_RATE_STEPS		64	/* periods until what was cut to is doubled */
 
 /**
  * struct ina_rate_share - a capacity that is shared
@@ -34,24 +34,38 @@ struct ina_rate_share {
  * struct ina_loss - what a sender hears of loss on its way
  * @most: what it is granted
  * @limit: what the way takes, 0 while that is not known to be less
- * @base: @limit when it was cut, or has doubled since
  * @since: when the period began, in nanoseconds
  * @bytes: sent until then
+ * @busy: nanoseconds that took, without pauses
  * @packets: of which was heard in it
  * @lost: how many of them were lost; two that were marked count as one
+ * @epoch: to which numbers belong
  * @after: number of the first packet sent since the rate was cut
  * @cut: packets with lower numbers were sent at another rate
+ * @step: by which @limit rises in a period
+ * @steps: how often it has, since the rate was cut
+ * @cuts: how often the rate was cut lately
+ * @first: lost of 1000 when that began
+ * @before: @limit before that
+ * @usual: lost of 1000 however slow it was sent
  */
 struct ina_loss {
 	u64 most;
 	u64 limit;
-	u64 base;
 	u64 since;
 	u64 bytes;
+	u64 busy;
 	u32 packets;
 	u32 lost;
+	u32 epoch;
 	u32 after;
 	bool cut;
+	u64 step;
+	u32 steps;
+	u32 cuts;
+	u32 first;
+	u64 before;
+	u32 usual;
 };
 
 /**
@@ -75,9 +89,9 @@ u64 ina_rate_of(const struct ina_rate_share *share, u64 ask);
 u64 ina_rate_idle(u64 rate, u64 used, u32 others);
 u64 ina_rate_speed(u32 mbit);
 u64 ina_rate_now(const struct ina_loss *loss);
-void ina_rate_heard(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
-		    u32 marked);
-bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u32 next,
+void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
+		    u32 lost, u32 marked);
+bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 next,
 		    u64 now);
 
 #endif /* _INA_RATE_H */

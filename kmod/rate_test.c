@@ -2,6 +2,7 @@
 /* Rates: max-min shares of a capacity, and what loss makes of a rate. */
 #include <kunit/test.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 
 #include "rate.h"
 
@@ -124,8 +125,9 @@ static struct ina_loss rate_test_loss(void)
 static bool rate_test_answer(struct ina_loss *loss, u32 seq, u32 lost,
 			     u32 marked)
 {
-	ina_rate_heard(loss, seq, 1000, lost, marked);
-	return ina_rate_judge(loss, INA_RATE_LOSS_LIMIT, loss->bytes + 600000, seq + 2000,
+	ina_rate_heard(loss, 1, seq, 1000, lost, marked);
+	return ina_rate_judge(loss, INA_RATE_LOSS_LIMIT, loss->bytes + 600000,
+			      loss->busy + 10 * RATE_TEST_MS, seq + 2000,
 			      loss->since + 10 * RATE_TEST_MS);
 }
 
@@ -155,6 +157,9 @@ static void judge__once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 24 * RATE_TEST_MB);
 	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 2000, 100, 0));
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 21600000);
+	/* Numbers start again with an epoch. */
+	ina_rate_heard(&loss, 2, 0, 1000, 500, 0);
+	KUNIT_EXPECT_EQ(test, loss.lost, 500);
 }
 
 /* Step by step, up to what is granted. */
@@ -169,10 +174,10 @@ static void judge__recovers(struct kunit *test)
 		before = ina_rate_now(&loss);
 		KUNIT_ASSERT_TRUE(test, rate_test_answer(&loss, i * 1000, 0, 0));
 		KUNIT_EXPECT_LE(test, ina_rate_now(&loss) - before,
-				60 * RATE_TEST_MB / INA_RATE_STEPS);
+				2 * 24 * RATE_TEST_MB / INA_RATE_STEPS);
 	}
 	KUNIT_EXPECT_EQ(test, loss.limit, 0);
-	KUNIT_EXPECT_LE(test, i, 2 * INA_RATE_STEPS);
+	KUNIT_EXPECT_LE(test, i, INA_RATE_STEPS + 2);
 }
 
 /* A packet that was marked has come: it counts half. */
@@ -185,7 +190,7 @@ static void judge__marks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
 }
 
-/* All is lost: a quarter at a time, and never nothing. */
+/* All is lost: a quarter is left each time, and never nothing. */
 static void judge__all(struct kunit *test)
 {
 	struct ina_loss loss = rate_test_loss();
@@ -193,9 +198,50 @@ static void judge__all(struct kunit *test)
 
 	rate_test_answer(&loss, 0, 1000, 1000);
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 15 * RATE_TEST_MB);
-	for (i = 1; i < 20; i++)
+	for (i = 1; i < 8; i++)
 		rate_test_answer(&loss, i * 2000, 1000, 0);
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), INA_RATE_MIN);
+}
+
+/* What is lost however slow it is sent does not slow it down for ever, other loss does. */
+static void judge__usual(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		rate_test_answer(&loss, i * 2000, 80, 0);
+	KUNIT_EXPECT_LT(test, ina_rate_now(&loss), 40 * RATE_TEST_MB);
+	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, i++ * 2000, 80, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 60 * RATE_TEST_MB);
+	KUNIT_EXPECT_FALSE(test, rate_test_answer(&loss, i++ * 2000, 80, 0));
+	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, i++ * 2000, 580, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
+	/* It is forgotten when it is over. */
+	for (; loss.usual; i++)
+		rate_test_answer(&loss, i * 2000, 0, 0);
+	KUNIT_EXPECT_LE(test, i, 40);
+}
+
+/* Now and then a packet too many: the rate finds its place and stays near it. */
+static void judge__capacity(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+	u64 rate, capacity = 20 * RATE_TEST_MB;
+	u32 i;
+
+	for (i = 0; i < 500; i++) {
+		rate = ina_rate_now(&loss);
+		ina_rate_heard(&loss, 1, i * 2000, 1000, rate > capacity ?
+			       div64_u64((rate - capacity) * 1000, rate) : 0, 0);
+		ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, loss.bytes + div_u64(rate, 100),
+			       loss.busy + 10 * RATE_TEST_MS, i * 2000 + 2000,
+			       loss.since + 10 * RATE_TEST_MS);
+		if (i < 3)
+			continue;
+		KUNIT_ASSERT_GT(test, ina_rate_now(&loss), 19 * RATE_TEST_MB);
+		KUNIT_ASSERT_LT(test, ina_rate_now(&loss), 22 * RATE_TEST_MB);
+	}
 }
 
 /* Without a grant, what was sent is what is cut, and the limit goes in the end. */
@@ -217,14 +263,14 @@ static void judge__little(struct kunit *test)
 {
 	struct ina_loss loss = rate_test_loss();
 
-	ina_rate_heard(&loss, 0, INA_RATE_LOSS_PACKETS - 1, 10, 0);
-	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, loss.since +
+	ina_rate_heard(&loss, 1, 0, INA_RATE_LOSS_PACKETS - 1, 10, 0);
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, 0, loss.since +
 						20 * RATE_TEST_MS));
-	ina_rate_heard(&loss, 0, 1, 0, 0);
-	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, loss.since +
+	ina_rate_heard(&loss, 1, 0, 1, 0, 0);
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0, 0, 0, loss.since +
 						RATE_TEST_MS));
-	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 1000000, 0, loss.since +
-					       20 * RATE_TEST_MS));
+	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 1000000, RATE_TEST_MS, 0,
+					       loss.since + 20 * RATE_TEST_MS));
 }
 
 static struct kunit_case rate_test_cases[] = {
@@ -242,6 +288,8 @@ static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(judge__recovers),
 	KUNIT_CASE(judge__marks),
 	KUNIT_CASE(judge__all),
+	KUNIT_CASE(judge__usual),
+	KUNIT_CASE(judge__capacity),
 	KUNIT_CASE(judge__unlimited),
 	KUNIT_CASE(judge__little),
 	{}

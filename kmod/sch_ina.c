@@ -161,7 +161,7 @@ static void ina_sch_reset(struct Qdisc *sch)
 	sch->qstats.backlog = 0;
 }
 
-/* A lower limit: those go that would leave first, as they are of least use later. */
+/* A lower limit: those go that would leave first. */
 static void ina_sch_shrink(struct Qdisc *sch)
 {
 	unsigned int packets = 0, bytes = 0;

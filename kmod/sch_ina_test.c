@@ -30,6 +30,13 @@ static void sch_test_exit(struct kunit *test)
 	rtnl_unlock();
 }
 
+static struct ina_sch *sch_test_q(struct kunit *test)
+{
+	struct Qdisc *sch = test->priv;
+
+	return qdisc_priv(sch);
+}
+
 /* Packet @id of a path, @ms after @from; 0: it has no departure time. */
 static struct sk_buff *sch_test_skb(struct kunit *test, u32 path, u32 id,
 				    ktime_t from, int ms)
@@ -48,7 +55,7 @@ static struct sk_buff *sch_test_skb(struct kunit *test, u32 path, u32 id,
 
 static void sch_test_push(struct kunit *test, u32 path, u32 id, int ms)
 {
-	ina_sch_push(qdisc_priv(test->priv),
+	ina_sch_push(sch_test_q(test),
 		     sch_test_skb(test, path, id, SCH_TEST_NOW, ms),
 		     SCH_TEST_NOW);
 }
@@ -56,7 +63,7 @@ static void sch_test_push(struct kunit *test, u32 path, u32 id, int ms)
 /* Which packet leaves @ms after the beginning; 0: none. */
 static u32 sch_test_pop(struct kunit *test, int ms)
 {
-	struct sk_buff *skb = ina_sch_pop(qdisc_priv(test->priv),
+	struct sk_buff *skb = ina_sch_pop(sch_test_q(test),
 					  ktime_add_ms(SCH_TEST_NOW, ms));
 	u32 id = skb ? skb->mark : 0;
 
@@ -125,7 +132,7 @@ static void pop__earliest_first(struct kunit *test)
 
 static void pop__not_before_its_time(struct kunit *test)
 {
-	struct ina_sch *q = qdisc_priv((struct Qdisc *)test->priv);
+	struct ina_sch *q = sch_test_q(test);
 
 	KUNIT_EXPECT_EQ(test, ina_sch_next(q), KTIME_MAX);
 	sch_test_push(test, 1, 1, 4);
@@ -165,7 +172,7 @@ static void pop__no_time_goes_first(struct kunit *test)
 
 static void pop__random(struct kunit *test)
 {
-	struct ina_sch *q = qdisc_priv((struct Qdisc *)test->priv);
+	struct ina_sch *q = sch_test_q(test);
 	u32 i, random = 1, last[8] = {}, left = 0;
 	struct sk_buff *skb;
 	ktime_t at = 0;
@@ -189,7 +196,7 @@ static void pop__random(struct kunit *test)
 
 static void push__cap(struct kunit *test)
 {
-	struct ina_sch *q = qdisc_priv((struct Qdisc *)test->priv);
+	struct ina_sch *q = sch_test_q(test);
 
 	sch_test_push(test, 1, 1, q->stats.horizon);
 	KUNIT_EXPECT_EQ(test, q->stats.capped, 0);
@@ -218,8 +225,8 @@ static void enqueue__limit(struct kunit *test)
 
 static void dequeue__counts(struct kunit *test)
 {
+	struct ina_sch *q = sch_test_q(test);
 	struct Qdisc *sch = test->priv;
-	struct ina_sch *q = qdisc_priv(sch);
 
 	sch_test_enqueue(test, 1, 900);
 	sch_test_enqueue(test, 2, -5);
@@ -239,8 +246,8 @@ static void dequeue__counts(struct kunit *test)
 
 static void change__options(struct kunit *test)
 {
+	struct ina_sch *q = sch_test_q(test);
 	struct Qdisc *sch = test->priv;
-	struct ina_sch *q = qdisc_priv(sch);
 	u32 i;
 
 	KUNIT_EXPECT_EQ(test, sch_test_change(test, INA_QDISC_LIMIT, 0), -EINVAL);
@@ -261,8 +268,8 @@ static void change__options(struct kunit *test)
 
 static void reset__empty(struct kunit *test)
 {
+	struct ina_sch *q = sch_test_q(test);
 	struct Qdisc *sch = test->priv;
-	struct ina_sch *q = qdisc_priv(sch);
 	u32 i;
 
 	for (i = 1; i <= 5; i++)

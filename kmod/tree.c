@@ -133,6 +133,7 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 	if (node->usable)
 		ina_node_spread(node);
 	bitmap_zero(node->tx.ready, INA_NODE_CHILDREN_MAX + 1);
+	bitmap_zero(node->tx.held, INA_NODE_CHILDREN_MAX + 1);
 	node->tx.turn = 0;
 	ina_path_reset(&node->parent, 0);
 	if (!node->root)

@@ -92,7 +92,6 @@ int ina_tx_init(struct ina_node *node)
 	if (err)
 		return ina_net_errno(err);
 	tx->sock->sk->sk_sndbuf = INA_TX_SNDBUF;
-	ina_xmit_clock_init(tx->sock->sk);
 	tx->segs = min_t(u32, INA_TX_SEGS,
 			 INA_TX_BYTES / ina_xmit_packet(node, true));
 	tx->share = INA_BATCH_SHARE;
@@ -112,11 +111,8 @@ int ina_tx_init(struct ina_node *node)
  */
 void ina_tx_quiet(struct ina_node *node)
 {
-	/* Each may start the other, but only from a sender that was under way. */
 	hrtimer_cancel(&node->tx.wake);
 	tasklet_kill(&node->tx.again);
-	hrtimer_cancel(&node->tx.wake);
-	ina_tx_unhold(node);
 }
 
 /**

@@ -76,7 +76,8 @@ static void body_size__types(struct kunit *test)
 		[INA_TYPE_FAIL] = 36, [INA_TYPE_DONE] = 4,
 		[INA_TYPE_LATE] = 36, [INA_TYPE_EXCLUDE] = 0,
 		[INA_TYPE_GROUP_NACK] = 2, [INA_TYPE_PROBE] = 16,
-		[INA_TYPE_ECHO] = 16, [INA_TYPE_MAX] = 0,
+		[INA_TYPE_ECHO] = 16, [INA_TYPE_READY] = 24,
+		[INA_TYPE_GRANT] = 16, [INA_TYPE_MAX] = 0,
 	};
 	struct ina_pkt pkt = { .count = 9, .elem = WIRE_TEST_ELEM };
 

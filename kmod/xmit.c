@@ -165,19 +165,6 @@ unsigned int ina_xmit_segs(struct ina_node *node, struct ina_route *route)
 }
 
 /**
- * ina_xmit_clock_init() - the socket of a node suits etf
- * @sk: it
- *
- * etf takes packets of sockets that say that these have departure times, and of its own
- * clock. Nobody else looks at that.
- */
-void ina_xmit_clock_init(struct sock *sk)
-{
-	sock_set_flag(sk, SOCK_TXTIME);
-	sk->sk_clockid = CLOCK_TAI;
-}
-
-/**
  * ina_xmit_depart() - a packet is not to leave before a certain time
  * @node: who sends it
  * @skb: it
@@ -192,11 +179,13 @@ void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns)
 
 /*
  * Whatever leaves by etf needs a departure time of its clock that is not over when it
- * gets there. Nobody tells of other queueing disciplines: look now and then. Bottom halves
+ * gets there, and a socket that says so. Without etf it must not: taprio would expect
+ * such times. Nobody tells of other queueing disciplines: look now and then. Bottom halves
  * are disabled.
  */
 static void ina_xmit_clock(struct ina_route *route, struct sk_buff *skb)
 {
+	struct sock *sk = skb->sk;
 	ktime_t at;
 
 	if (time_after_eq(jiffies, route->look_at)) {
@@ -205,6 +194,11 @@ static void ina_xmit_clock(struct ina_route *route, struct sk_buff *skb)
 	}
 	if (!route->etf)
 		return;
+	/* Nobody else writes to the flags. */
+	if (!sock_flag(sk, SOCK_TXTIME)) {
+		sk->sk_clockid = CLOCK_TAI;
+		sock_set_flag(sk, SOCK_TXTIME);
+	}
 	at = max(skb->tstamp, ktime_add_ns(ktime_get(), INA_XMIT_AHEAD));
 	skb_set_delivery_type_by_clockid(skb, ktime_mono_to_any(at, TK_OFFS_TAI),
 					 CLOCK_TAI);

@@ -9,7 +9,6 @@
 #include "wire.h"
 
 struct sk_buff;
-struct sock;
 
 static inline bool ina_xmit_is_udp(const struct ina_node *node)
 {
@@ -29,7 +28,6 @@ u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer);
 void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns);
 struct sk_buff *ina_xmit_alloc(struct ina_node *node, unsigned int len);
 void ina_xmit_own(struct ina_node *node, struct sk_buff *skb, unsigned int segs);
-void ina_xmit_clock_init(struct sock *sk);
 unsigned int ina_xmit_segs(struct ina_node *node, struct ina_route *route);
 int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 		  struct sk_buff *skb);

@@ -74,7 +74,8 @@ static void dev_warn(struct print *p, const char *name)
 
 	snprintf(text, sizeof(text),
 		 "no queueing discipline of %s paces packets, they leave in bursts: "
-		 "use 'tc qdisc replace dev %s root fq' (or ina)", name, name);
+		 "use 'tc qdisc replace dev %s root fq' or 'inaconf qdisc add %s'", name, name,
+		 name);
 	if (p->json)
 		print_string(p, "warning", "", text);
 	else
@@ -89,7 +90,7 @@ static void dev_print(struct print *p, const struct nlmsghdr *reply, const void 
 	attrs_parse(&attrs, reply);
 	print_object_open(p, NULL);
 	fields_print(p, dev_fields, ARRAY_SIZE(dev_fields), &attrs);
-	if (attrs.attr[INA_A_DEV_PACING])
+	if (attrs.attr[INA_A_DEV_RATE] || attrs.attr[INA_A_DEV_AUTO])
 		print_bool(p, "auto", " auto", "", attrs.attr[INA_A_DEV_AUTO]);
 	fields_print(p, dev_link_fields, ARRAY_SIZE(dev_link_fields), &attrs);
 	if (attrs.attr[INA_A_DEV_PACING] &&

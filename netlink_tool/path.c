@@ -60,10 +60,16 @@ static const struct param path_set_table[] = {
 	{ "loss-limit", PARAM_PERCENT, INA_A_PATH_LOSS_LIMIT, 0, NULL },
 };
 
+enum {
+	PATH_SHOW_JOB,
+	PATH_SHOW_PEER,
+	PATH_SHOW_ID,
+};
+
 static const struct param path_show_table[] = {
-	{ "job", PARAM_U32, INA_A_PATH_JOB, 0, NULL },
-	{ "peer", PARAM_ADDR, INA_A_PATH_PEER, 0, NULL },
-	{ "id", PARAM_U32, INA_A_PATH_ID, 0, NULL },
+	[PATH_SHOW_JOB] = { "job", PARAM_U32, INA_A_PATH_JOB, 0, NULL },
+	[PATH_SHOW_PEER] = { "peer", PARAM_ADDR, INA_A_PATH_PEER, 0, NULL },
+	[PATH_SHOW_ID] = { "id", PARAM_U32, INA_A_PATH_ID, 0, NULL },
 };
 
 const struct words path_add_params = WORDS(path_add_table);
@@ -211,15 +217,14 @@ static void path_print_columns(struct print *p, const struct attrs *attrs)
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
 		const struct nlattr *attr = attrs->attr[columns[i].attr];
 		uint64_t value = attr_uint(attr);
-		const char *shown = "-";
 		char text[RATE_SIZE];
+		const char *shown = path_text(columns[i].form, value, text);
 
 		if (attr && p->json)
 			print_uint(p, columns[i].key, "", value);
-		if (attr)
-			shown = !value && columns[i].zero ? columns[i].zero :
-				path_text(columns[i].form, value, text);
-		print_text(p, " %*s", columns[i].width, shown);
+		if (!value && columns[i].zero)
+			shown = columns[i].zero;
+		print_text(p, " %*s", columns[i].width, attr ? shown : "-");
 	}
 }
 
@@ -265,19 +270,38 @@ static void path_print(struct print *p, const struct nlmsghdr *reply, const void
 	print_text(p, "\n");
 }
 
-/* All are asked for and those that are not wanted left out. */
+/* Has the job a tree here? */
+static int path_check_job(struct inaconf *ctx, const struct nlattr *job)
+{
+	static const struct param table[] = { { "job", PARAM_U32, INA_A_TREE_JOB, 0, NULL } };
+	static const struct words params = WORDS(table);
+	struct nlmsghdr *request = nl_request(&ctx->nl, INA_CMD_TREE_GET);
+
+	if (!job)
+		return INACONF_OK;
+	mnl_attr_put_u32(request, INA_A_TREE_JOB, (uint32_t)attr_uint(job));
+	return nl_query(&ctx->nl, request, &params);
+}
+
+/* One is asked for; or all, and those that are not wanted left out. */
 static int path_show(struct inaconf *ctx, int argc, char **argv)
 {
 	struct path_view view = { .any = false }, *arg = &view;
 	char words[256] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct nlmsghdr *request = nl_request(&ctx->nl, INA_CMD_PATH_GET);
+	unsigned int seen;
 	int ret;
 
-	ret = args_parse(&path_show_params, argc, argv, request, NULL);
+	ret = args_parse(&path_show_params, argc, argv, request, &seen);
 	if (ret)
 		return ret;
+	if (seen & 1U << PATH_SHOW_ID)
+		return nl_show(ctx, request, &path_show_params, path_print, &arg);
 	memcpy(words, request, request->nlmsg_len);
 	attrs_parse(&view.want, (const struct nlmsghdr *)words);
+	ret = path_check_job(ctx, view.want.attr[INA_A_PATH_JOB]);
+	if (ret)
+		return ret;
 	request = nl_request(&ctx->nl, INA_CMD_PATH_GET);
 	request->nlmsg_flags = NLM_F_DUMP;
 	return nl_show(ctx, request, &path_show_params, path_print, &arg);

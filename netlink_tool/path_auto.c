@@ -19,7 +19,7 @@
 
 /**
  * struct path_auto - what is asked for and what is found
- * @job: number of the job
+ * @job: number of the job, -1 not said
  * @peer: text of the peer's address, NULL the parent
  * @paths: paths wanted, with @hash the ways routers choose from; 0 as many as there are
  * @hash: what they compute, NULL ask them
@@ -68,10 +68,8 @@ static int auto_words_take(struct path_auto *a, int argc, char **argv)
 		{ "dry-run", KEYWORD_FLAG, &a->dry, 0, 0 },
 	};
 	const struct words words = WORDS(table);
-	int ret;
+	int ret = keywords_parse(&words, argc, argv);
 
-	a->job = -1;
-	ret = keywords_parse(&words, argc, argv);
 	if (ret)
 		return ret;
 	if (a->job < 0)
@@ -292,6 +290,13 @@ static void auto_choose(struct path_auto *a)
 				      auto_most(a), a->chosen);
 }
 
+/* Without routers there is nothing to choose: what is there stays. */
+static void auto_choose_all(struct path_auto *a)
+{
+	for (a->n_chosen = 0; a->n_chosen < a->n; a->n_chosen++)
+		a->chosen[a->n_chosen] = a->n_chosen;
+}
+
 /* What a router computes stands for the router behind it. */
 static void auto_compute(const struct path_auto *a, struct route *route)
 {
@@ -336,8 +341,12 @@ static int auto_by_probing(struct path_auto *a)
 		return -ret;
 	a->n_hops = (unsigned int)ret;
 	fprintf(stderr, "%s is %u routers away\n", addr_text(&a->flow.dst, text), a->n_hops);
-	ret = a->n_hops ? trace_routes(a->fixed, a->n_fixed, a->n_hops, end) : INACONF_OK;
-	while (!ret && a->n_hops && a->n_chosen < auto_most(a) && trace_clock() < end) {
+	if (!a->n_hops) {
+		auto_choose_all(a);
+		return INACONF_OK;
+	}
+	ret = trace_routes(a->fixed, a->n_fixed, a->n_hops, end);
+	while (!ret && a->n_chosen < auto_most(a) && trace_clock() < end) {
 		unsigned int enough = disjoint_enough(a->n_fixed + a->n_chosen);
 
 		if (a->n >= enough || !auto_add_port(a))
@@ -452,7 +461,7 @@ static bool auto_knows(const struct path_auto *a)
 
 int path_auto(struct inaconf *ctx, int argc, char **argv)
 {
-	static struct path_auto a = { .next = PORT_FIRST };
+	static struct path_auto a = { .job = -1, .next = PORT_FIRST };
 	int ret = auto_words_take(&a, argc, argv);
 
 	if (!ret && a.hash)
@@ -465,7 +474,7 @@ int path_auto(struct inaconf *ctx, int argc, char **argv)
 		ret = auto_paths(ctx, &a);
 	if (!ret)
 		ret = a.hash ? auto_by_hash(&a) : auto_by_probing(&a);
-	if (!ret && a.n && !auto_knows(&a))
+	if (!ret && a.n && a.n_hops && !auto_knows(&a))
 		ret = error_print("no router says that it was passed: tell by hash what they compute");
 	return ret ? ret : auto_apply(ctx, &a);
 }

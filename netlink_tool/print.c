@@ -213,10 +213,11 @@ void print_rate(struct print *p, const char *key, const char *prefix, uint64_t v
 {
 	char text[RATE_SIZE];
 
+	rate_text(text, value);
 	if (p->json)
 		print_uint(p, key, prefix, value);
 	else
-		print_string(p, key, prefix, rate_text(text, value));
+		print_string(p, key, prefix, text);
 }
 
 void print_percent(struct print *p, const char *key, const char *prefix, uint64_t value)

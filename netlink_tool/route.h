@@ -94,7 +94,7 @@ int trace_distance(const struct flow *flow, unsigned int ifindex);
 int64_t trace_clock(void);
 
 /*
- * Find the routers of @n @routes with @n_hops each that are not known yet and
+ * Find the routers of @n @routes, at most ROUTE_MAX, with @n_hops each that are not known yet and
  * count, asking none again after @end. Returns INACONF_*; routers that do not
  * answer remain unknown.
  */

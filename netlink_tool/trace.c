@@ -32,7 +32,7 @@
 
 /**
  * struct probe - a flow that is followed
- * @fd: socket
+ * @fd: socket, -1 if it cannot be followed
  * @raw: the packets bring their own UDP header, as somebody else has the port
  * @v4: IPv4
  * @flow: the flow
@@ -151,6 +151,7 @@ static int probe_try(struct probe *probe, unsigned int ifindex)
 		return 0;
 	error = errno;
 	close(probe->fd);
+	probe->fd = -1;
 	errno = error;
 	return -1;
 }
@@ -158,18 +159,13 @@ static int probe_try(struct probe *probe, unsigned int ifindex)
 /* Open the flow for packets; the port may be somebody else's, the module's most likely. */
 static int probe_open(struct probe *probe, const struct flow *flow, unsigned int ifindex)
 {
-	char text[ADDR_SIZE];
-
 	probe->flow = flow;
 	probe->v4 = IN6_IS_ADDR_V4MAPPED(&flow->src);
 	probe->raw = false;
 	if (!probe_try(probe, ifindex))
-		return INACONF_OK;
+		return 0;
 	probe->raw = errno == EADDRINUSE;
-	if (probe->raw && !probe_try(probe, ifindex))
-		return INACONF_OK;
-	return error_print("cannot send from %s port %u: %s", addr_text(&flow->src, text),
-			   flow->sport, strerror(errno));
+	return probe->raw ? probe_try(probe, ifindex) : -1;
 }
 
 /* One byte behind the UDP header: the hop limit. */
@@ -195,13 +191,17 @@ static int probe_write(const struct probe *probe, unsigned int ttl)
 
 static int probe_send(const struct probe *probe, unsigned int ttl)
 {
-	char text[ADDR_SIZE];
-
 	/* The first error may be an answer to an earlier packet. */
-	if (probe_write(probe, ttl) >= 0 || probe_write(probe, ttl) >= 0)
-		return INACONF_OK;
-	return error_print("cannot send to %s: %s", addr_text(&probe->flow->dst, text),
-			   strerror(errno));
+	return probe_write(probe, ttl) >= 0 || probe_write(probe, ttl) >= 0 ? 0 : -1;
+}
+
+static int probe_refused(const struct probe *probe)
+{
+	const char *why = strerror(errno);
+	char src[ADDR_SIZE], dst[ADDR_SIZE];
+
+	return error_print("cannot send from %s to %s: %s", addr_text(&probe->flow->src, src),
+			   addr_text(&probe->flow->dst, dst), why);
 }
 
 static void answer_read(const struct sock_extended_err *err, struct answer *answer)
@@ -276,31 +276,35 @@ static bool probe_await(const struct probe *probe, unsigned int ttl, struct answ
 	return false;
 }
 
+/* Send up to three packets with this hop limit; 1 if one is answered, -INACONF_* on failure. */
+static int distance_ask(const struct probe *probe, unsigned int ttl, struct answer *answer)
+{
+	for (int try = 0; try < TRACE_TRIES; try++) {
+		if (probe_send(probe, ttl) < 0)
+			return -probe_refused(probe);
+		if (probe_await(probe, ttl, answer))
+			return 1;
+	}
+	return 0;
+}
+
 /* Hop limits one after the other until a packet arrives or nobody answers any more. */
 static int distance_find(const struct probe *probe)
 {
 	unsigned int known = 0;
-	char text[ADDR_SIZE];
 
 	for (unsigned int ttl = 1; ttl <= ROUTE_HOPS && ttl <= known + TRACE_SILENT; ttl++) {
-		for (int try = 0; try < TRACE_TRIES; try++) {
-			struct answer answer;
-			int ret = probe_send(probe, ttl);
+		struct answer answer;
+		int ret = distance_ask(probe, ttl, &answer);
 
-			if (ret)
-				return -ret;
-			if (!probe_await(probe, ttl, &answer))
-				continue;
-			if (answer.arrived)
-				return (int)ttl - 1;
+		if (ret < 0)
+			return ret;
+		if (ret && answer.arrived)
+			return (int)ttl - 1;
+		if (ret)
 			known = ttl;
-			break;
-		}
 	}
-	if (!known)
-		return -error_print("neither %s nor a router on the way to it answers",
-				    addr_text(&probe->flow->dst, text));
-	return (int)known;
+	return known ? (int)known : -error_print("no router on the way answers, nor who is at its end");
 }
 
 int trace_distance(const struct flow *flow, unsigned int ifindex)
@@ -311,9 +315,8 @@ int trace_distance(const struct flow *flow, unsigned int ifindex)
 
 	other.sport = 0;
 	other.dport = TRACE_PORT;
-	ret = probe_open(&probe, &other, ifindex);
-	if (ret)
-		return -ret;
+	if (probe_open(&probe, &other, ifindex) < 0)
+		return -probe_refused(&probe);
 	ret = distance_find(&probe);
 	close(probe.fd);
 	return ret;
@@ -333,9 +336,24 @@ struct trace {
 	int64_t end;
 };
 
-static bool hop_known(const struct route *route, unsigned int ttl)
+/* Is there nothing to ask of this flow any more? */
+static bool trace_done(const struct trace *trace, size_t i, unsigned int ttl)
 {
-	return !IN6_IS_ADDR_UNSPECIFIED(&route->hop[ttl - 1]);
+	return trace->probes[i].fd < 0 ||
+	       !IN6_IS_ADDR_UNSPECIFIED(&trace->routes[i].hop[ttl - 1]);
+}
+
+/* A path that is there need not work: what is not known of it is left so. */
+static int trace_refused(struct trace *trace, size_t i)
+{
+	if (trace->routes[i].id <= 0)
+		return probe_refused(&trace->probes[i]);
+	fprintf(stderr, "Warning: path %d cannot be followed: %s\n", trace->routes[i].id,
+		strerror(errno));
+	if (trace->probes[i].fd >= 0)
+		close(trace->probes[i].fd);
+	trace->probes[i].fd = -1;
+	return INACONF_OK;
 }
 
 /* Take all answers that are there. */
@@ -360,10 +378,11 @@ static int trace_ask(struct trace *trace, unsigned int ttl, size_t *asked)
 
 	*asked = 0;
 	for (size_t i = 0; !ret && i < trace->n; i++) {
-		if (hop_known(&trace->routes[i], ttl))
+		if (trace_done(trace, i, ttl))
 			continue;
 		++*asked;
-		ret = probe_send(&trace->probes[i], ttl);
+		if (probe_send(&trace->probes[i], ttl) < 0)
+			ret = trace_refused(trace, i);
 		sleep_ms(TRACE_GAP_MS);
 		trace_collect(trace, ttl);
 	}
@@ -375,7 +394,7 @@ static size_t trace_count(const struct trace *trace, unsigned int ttl)
 	size_t known = 0;
 
 	for (size_t i = 0; i < trace->n; i++)
-		known += hop_known(&trace->routes[i], ttl);
+		known += trace_done(trace, i, ttl);
 	return known;
 }
 
@@ -422,14 +441,18 @@ int trace_routes(struct route *routes, size_t n, unsigned int n_hops, int64_t en
 
 	trace.routes = routes;
 	trace.end = end;
-	for (trace.n = 0; !ret && trace.n < n && trace.n < ROUTE_MAX; trace.n += !ret)
-		ret = probe_open(&trace.probes[trace.n], &routes[trace.n].flow,
-				 routes[trace.n].ifindex);
+	for (trace.n = 0; !ret && trace.n < n; trace.n++) {
+		if (probe_open(&trace.probes[trace.n], &routes[trace.n].flow,
+			       routes[trace.n].ifindex) < 0)
+			ret = trace_refused(&trace, trace.n);
+	}
 	for (unsigned int ttl = 1; !ret && ttl <= n_hops; ttl++) {
 		if (disjoint_counts(ttl - 1, n_hops))
 			ret = trace_hop(&trace, ttl);
 	}
-	for (size_t i = 0; i < trace.n; i++)
-		close(trace.probes[i].fd);
+	for (size_t i = 0; i < trace.n; i++) {
+		if (trace.probes[i].fd >= 0)
+			close(trace.probes[i].fd);
+	}
 	return ret;
 }

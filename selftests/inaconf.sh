@@ -130,26 +130,53 @@ ok "a device is added" silent dev add eth0
 ok "it is shown" bash -c "inaconf dev show | grep -Eq '^dev eth0 ifindex $ifindex( |\$)'"
 ok "it is shown by its name" bash -c "inaconf dev show dev eth0 | grep -Eq '^dev eth0 ifindex $ifindex( |\$)'"
 ok "it is shown in JSON" json "len(it) == 1 and it[0]['name'] == 'eth0' and it[0]['ifindex'] == $ifindex" dev show
+dev0="dev eth0 ifindex $ifindex"
+ok "its rate is set" silent dev set eth0 rate 1.5gbit
+ok "and shown" bash -c "inaconf dev show 2>/dev/null | grep -Eq '^$dev0 rate 1.5gbit( |\$)'"
+ok "and shown in JSON" json "it[0]['rate'] == 187500000 and it[0]['auto'] is False" dev show
+ok "bytes per second" silent dev set dev eth0 rate 1250000bps
+ok "are shown as bits" bash -c "inaconf dev show 2>/dev/null | grep -Eq '^$dev0 rate 10mbit( |\$)'"
+ok "bits per second" silent dev set eth0 rate 8000
+ok "need no unit" json "it[0]['rate'] == 1000" dev show
+ok "a rate of zero is refused" fails 1 \
+	"Error: A rate of zero sends nothing: give more, or 'auto' (rate)" dev set eth0 rate 0
+ok "its rate is that of the link again" silent dev set eth0 rate auto
+ok "a dummy has none" json "'rate' not in it[0] and it[0]['auto'] is True" dev show
+warned()
+{
+	inaconf dev show 2>&1 >/dev/null | grep -Fx "Warning: no queueing discipline of eth0 paces packets, \
+they leave in bursts: use 'tc qdisc replace dev eth0 root fq' or 'inaconf qdisc add eth0'"
+}
+ok "a device that does not pace is worth a warning" warned
+ok "in JSON as well" json "it[0]['pacing'] == 'sender' and 'root fq' in it[0]['warning']" dev show
+tc qdisc replace dev eth0 root fq
+ok "fq paces" json "it[0]['pacing'] == 'fq' and 'warning' not in it[0]" dev show
+ok "no warning then" test "$(inaconf dev show 2>&1 >/dev/null)" = ""
+tc qdisc del dev eth0 root
 ok "it is not added twice" fails 1 \
 	"Error: The device is added already: see 'inaconf dev show' (dev)" dev add eth0
 ok "a device that does not exist is refused" \
 	fails 1 "Error: Cannot find device \"eth9\" in this network namespace" dev add eth9
 ok "a device is removed" silent dev del eth0
+ok "the rate of a device not added is refused" fails 1 \
+	"Error: The device is not added: use 'inaconf dev add' (dev)" dev set eth0 rate 1gbit
 ok "a device not added is refused" \
 	fails 1 "Error: The device is not added: see 'inaconf dev show' (dev)" dev del eth0
 
 # Counters.
 ok "counters of the namespace have a head" test "$(inaconf stats | head -n 1)" = namespace
 ok "counters of a job have a head" test "$(inaconf stats show job 7 | head -n 1)" = "job 7"
-ok "counters that are zero are left out" prints "job 7" stats job 7
+inaconf job add 73 capacity 1 # nothing happens to it, as it has no tree
+ok "counters that are zero are left out" prints "job 73" stats job 73
 ok "they are shown if asked for" bash -c \
 	"inaconf stats job 7 all | grep -Eqx '    rounds_done +0'"
-ok "-a is all" test "$(inaconf stats job 7 -a)" = "$(inaconf stats job 7 all)"
+ok "-a is all" test "$(inaconf stats job 73 -a)" = "$(inaconf stats job 73 all)"
 ok "counters in JSON are an object" \
 	json "it[0]['job'] == 7 and it[0]['counters']['rounds_done'] == 0" stats show job 7 all
 ok "those of the namespace have no job" \
 	json "'job' not in it[0] and it[0]['counters']['rx_udp'] == 0" stats show all
-ok "none is an empty object" json "it[0]['counters'] == {}" stats job 7
+ok "none is an empty object" json "it[0]['counters'] == {}" stats job 73
+inaconf job del 73
 
 # Events.
 watch()
@@ -315,7 +342,7 @@ words()
 	ok "no words at all: the usage" usage_error
 	ok "an unknown option: the usage" usage_error --frobnicate job show
 	ok "a full disk is an error" bash -c 'inaconf help >/dev/full 2>/dev/null; test $? = 1'
-	for object in job tree dev path stats monitor; do
+	for object in job tree dev path qdisc stats monitor; do
 		for word in help -h --help; do
 			ok "$object $word prints its usage" bash -c \
 				"inaconf $object $word | head -n 1 | grep -q '^Usage: inaconf $object'"

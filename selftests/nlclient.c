@@ -112,6 +112,9 @@ static const struct attr dev_attrs[] = {
 	{ "ifindex", INA_A_DEV_IFINDEX, KIND_U32 },
 	{ "name", INA_A_DEV_NAME, KIND_STRING },
 	{ "pacing", INA_A_DEV_PACING, KIND_U32 },
+	{ "rate", INA_A_DEV_RATE, KIND_U64 },
+	{ "speed", INA_A_DEV_SPEED, KIND_U64 },
+	{ "auto", INA_A_DEV_AUTO, KIND_FLAG },
 };
 
 static const struct attr stats_attrs[] = {
@@ -149,6 +152,7 @@ static const struct cmd cmds[] = {
 	{ "dev-add", INA_CMD_DEV_ADD, &dev_set },
 	{ "dev-del", INA_CMD_DEV_DEL, &dev_set },
 	{ "dev-get", INA_CMD_DEV_GET, &dev_set },
+	{ "dev-set", INA_CMD_DEV_SET, &dev_set },
 	{ "stats-get", INA_CMD_STATS_GET, &stats_set },
 	{ "unknown-cmd", UNKNOWN_CMD, &job_set },
 };
@@ -254,6 +258,8 @@ static void put_attr(struct client *c, const struct attr *attr, const char *valu
 		put(c, attr->number, &addr, sizeof(addr));
 		break;
 	case KIND_FLAG:
+		put(c, attr->number, NULL, 0);
+		break;
 	case KIND_COUNTER:
 	case KIND_MEMBER:
 		usage("only the kernel sends", attr->name);

@@ -152,6 +152,9 @@ on a inaconf tree set job 7 parent 10.2.0.2
 on a inaconf tree set job 8 parent fd00:2::2
 on a inaconf tree set job 9 parent 10.2.0.2
 
+ok "paths of a job that is not there" fails 1 "Error: No such job: see 'inaconf job show' (job)" \
+	path show job 70
+
 # Asking the routers.
 ok "IPv4: the routers are asked" auto job 7 dry-run
 ok "the path that is there and three more" found "len(kept) == 1 and len(new) == 3"
@@ -223,13 +226,13 @@ ok "spines that do not answer" fails 1 \
 	"Error: no router says that it was passed: tell by hash what they compute" path auto job 7 dry-run
 on l1 ip rule del from 10.11.0.0/16 to 10.1.0.0/24 blackhole
 on a ip link set eth0 down
-ok "a peer that cannot be reached" fails 1 "Error: cannot send to 10.2.0.2: Network is unreachable" \
+ok "a peer that cannot be reached" fails 1 "Error: cannot send from 10.1.0.2 to 10.2.0.2: Network is unreachable" \
 	path auto job 7 dry-run
 on a ip link set eth0 up
 on a ip route add default via 10.1.0.1
 on b ip link set eth0 down
 on l1 ip rule add to 10.1.0.0/24 blackhole
-ok "nobody answers" fails 1 "Error: neither 10.2.0.2 nor a router on the way to it answers" \
+ok "nobody answers" fails 1 "Error: no router on the way answers, nor who is at its end" \
 	path auto job 7 dry-run
 on l1 ip rule del to 10.1.0.0/24 blackhole
 on b ip link set eth0 up
@@ -251,6 +254,8 @@ added()
 		and x['state'] in ('up', 'silent') and x['timeout'] > 0 for x in it)"
 	ok "as a table" bash -c "inaconf -n $(ns a) path show job 7 | grep -c '^ *[0-3] ' | grep -qx 4"
 	ok "one of them" test "$(on a inaconf path show job 7 id 2 | awk 'NR == 3 { print $1 }')" = 2
+	ok "one that is not there" fails 1 "Error: No such path: see 'inaconf path show' (id)" \
+		path show job 7 id 6
 	ok "another job has its own" test "$(on a inaconf -j path show job 9 | grep -c '"id":[1-9]')" = 0
 	ok "once more" auto job 7
 	ok "nothing is new" found "len(kept) == 4 and not new"

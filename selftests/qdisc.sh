@@ -17,7 +17,7 @@ nodes=(root w0 w1)
 elements=$(full 50000 5000)
 rounds=$(full 10 2)
 count=$(full 40 20)
-gap=10000 # microseconds
+gap=$(full 10000 40000) # microseconds
 
 # tree: of a new job on all nodes
 tree()
@@ -154,7 +154,7 @@ burst()
 	send "$1" 10.0.0.12 "$count" 100000 "$gap"
 	sleep 1
 	gaps
-	((came == count && gap_median < gap / 4))
+	((came == count && gap_median < gap / 4 && whole < (count - 1) * gap / 2))
 }
 
 # static: neighbours that need not be asked for: what waits for their answer would not
@@ -215,8 +215,8 @@ ok "it has its default options" shows w0 eth0 '.[0] | .limit == 10000 and .horiz
 	.parent == "root" and .dev == "eth0"'
 tree
 ok "sums of packets that went through it" sums
-ok "tc shows them in its statistics" counted w0 '.packets > 50 and .bytes > 10000 and .drops == 0'
-ok "so does inaconf, super-packets by the packet" shows w0 eth0 '.[0] | .packets > 50 and
+ok "tc shows them in its statistics" counted w0 '.packets > 20 and .bytes > 10000 and .drops == 0'
+ok "so does inaconf, super-packets by the packet" shows w0 eth0 '.[0] | .packets > 20 and
 	.bytes > 10000 and .drops == 0 and .paced + .unpaced > 0 and .paced + .unpaced < .packets'
 ok "nothing waits any more" counted w0 '.qlen == 0 and .backlog == 0'
 
@@ -251,9 +251,9 @@ tree
 ok "sums" sums
 ok "nothing waits, neither in it nor above" test "$(tc -n "$(ns w0)" -s -j qdisc show dev eth0 |
 	jq -c '[.[].qlen] | unique')" = '[0]'
-ok "inaconf changes it there" on w0 inaconf qdisc change eth0 limit 77
+ok "inaconf changes it there" on w0 inaconf qdisc change eth0 limit 77 horizon 60000
 ok "it shows so, and where" shows w0 eth0 '.[0] | .limit == 77 and .parent == "1:1" and .paced + .unpaced > 0'
-ok "many wait there" send monotonic 10.0.0.12 60 900000 0
+ok "many wait there" send monotonic 10.0.0.12 60 50000000 0
 ok "a lower limit drops them" on w0 inaconf qdisc change eth0 limit 2
 ok "tbf above counts the same" test "$(tc -n "$(ns w0)" -s -j qdisc show dev eth0 |
 	jq -c '[.[].qlen] | unique')" = '[2]'

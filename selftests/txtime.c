@@ -53,9 +53,10 @@ static void send_one(int fd, struct sockaddr_in *to, void *data, size_t size, co
 	struct msghdr msg = {
 		.msg_name = to, .msg_namelen = sizeof(*to), .msg_iov = &iov, .msg_iovlen = 1,
 	};
-	struct cmsghdr *cmsg;
 
 	if (at) {
+		struct cmsghdr *cmsg;
+
 		msg.msg_control = control;
 		msg.msg_controllen = sizeof(control);
 		cmsg = CMSG_FIRSTHDR(&msg);

@@ -10,9 +10,12 @@
 
 /**
  * enum ina_qdisc_attr - options, all of 32 bits
+ *
  * @INA_QDISC_UNSPEC: none
  * @INA_QDISC_LIMIT: packets, or super-packets, that may wait
  * @INA_QDISC_HORIZON: milliseconds; who is to leave later than that leaves then
+ * @__INA_QDISC_MAX: one more than there are
+ * @INA_QDISC_MAX: the last
  */
 enum ina_qdisc_attr {
 	INA_QDISC_UNSPEC,
