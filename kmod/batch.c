@@ -273,7 +273,7 @@ static void ina_batch_depart(const struct ina_batch *b)
 	u64 depart = max(ina_pace_charge(&b->peer->pace, bytes, now),
 			 ina_pace_charge(&b->path->pace, bytes, now));
 
-	ina_path_charge(b->path, bytes);
+	ina_path_charge(b->path, bytes, b->segs);
 	if (depart)
 		ina_xmit_depart(b->node, b->skb, depart);
 }

@@ -15,6 +15,7 @@
 #include "ingress.h"
 #include "net.h"
 #include "node.h"
+#include "probe.h"
 #include "stats.h"
 #include "trace.h"
 #include "tx.h"
@@ -25,7 +26,7 @@
 #define INA_GRANT_WAIT_MS	20	/* the first round waits no longer for a GRANT */
 #define INA_GRANT_TICK_MS	8	/* until READY is repeated, first */
 #define INA_GRANT_END_MS	32	/* silence that ends sending */
-#define INA_GRANT_SHIFT		5	/* most doublings of that */
+#define INA_GRANT_SHIFT		5	/* most doublings of the first */
 #define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
 #define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending, */
 #define INA_GRANT_STALE_MS	3000	/* who does not has ended */
@@ -649,30 +650,42 @@ int ina_grant_rx_grant(struct ina_node *node, const struct ina_pkt *pkt)
 	return 0;
 }
 
+/* The rate of a path may have changed. Return: whether it was cut. */
+static bool ina_grant_judge(struct ina_node *node, struct ina_path *path)
+{
+	if (!ina_rate_judge(&path->loss, node->loss_limit / 1000,
+			    READ_ONCE(path->pace.bytes),
+			    READ_ONCE(path->pace.busy),
+			    READ_ONCE(path->hop.next), ktime_get_ns()))
+		return false;
+	WRITE_ONCE(path->pace.rate, path->loss.limit);
+	if (!path->loss.cut)
+		return false;
+	ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);
+	return true;
+}
+
 /**
- * ina_grant_loss() - a neighbour has answered a group of packets
+ * ina_grant_loss() - a neighbour tells what has come
  * @node: the node
  * @peer: the neighbour
- * @path: on which they were sent
- * @pkt: the answer
- * @lost: packets it misses
+ * @path: on which it was sent
+ * @heard: packets of which it speaks, the first, those that are missing or marked
  *
  * Context: softirq, no lock held.
  */
 void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
-		    struct ina_path *path, const struct ina_pkt *pkt, u32 lost)
+		    struct ina_path *path, const struct ina_heard *heard)
 {
+	bool cut;
+
 	spin_lock_bh(&node->lock);
 	path->loss.most = READ_ONCE(peer->pace.rate);
-	ina_rate_heard(&path->loss, pkt->epoch, pkt->seq, pkt->count, lost,
-		       pkt->length);
-	if (ina_rate_judge(&path->loss, node->loss_limit / 1000,
-			   READ_ONCE(path->pace.bytes),
-			   READ_ONCE(path->pace.busy), READ_ONCE(path->hop.next),
-			   ktime_get_ns())) {
-		WRITE_ONCE(path->pace.rate, path->loss.limit);
-		if (path->loss.cut)
-			ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);
-	}
+	ina_rate_heard(&path->loss, heard->epoch, heard->seq, heard->packets,
+		       heard->lost, heard->marked);
+	cut = ina_grant_judge(node, path);
 	spin_unlock_bh(&node->lock);
+	/* Now it is worth while to hear more often. */
+	if (cut)
+		ina_probe_start(node);
 }

@@ -317,16 +317,13 @@ static void loss__cuts(struct kunit *test)
 	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
 	struct ina_peer *peer = &node->children[0].peer;
 	struct ina_path *path = peer->path;
-	u8 missing[INA_NACK_SIZE(96)] = { 0xff, 0xff, 0xff, 0xff };
-	struct ina_pkt pkt = {
-		.type = INA_TYPE_GROUP_NACK, .count = 96, .body = missing,
-	};
+	struct ina_heard heard = { .packets = 96, .lost = 32 };
 
 	peer->pace.rate = 30 * GRANT_TEST_MB;
 	path->loss.since = ktime_get_ns() - NSEC_PER_SEC;
 	path->pace.bytes = 60 * GRANT_TEST_MB;
 	path->pace.busy = NSEC_PER_SEC;
-	ina_grant_loss(node, peer, path, &pkt, 32);
+	ina_grant_loss(node, peer, path, &heard);
 	KUNIT_EXPECT_EQ(test, path->pace.rate, 20010000);
 	KUNIT_EXPECT_EQ(test, peer->pace.rate, 30 * GRANT_TEST_MB);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RATE_CUTS), 1);

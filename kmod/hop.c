@@ -176,17 +176,20 @@ static bool ina_hop_is_full(const struct ina_hop *hop, u32 first, u32 count)
 	return true;
 }
 
-/* Send what is missing of a group again. */
+/* Send what is missing of a group again, if anything is. */
 static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
-			  const u8 *missing)
+			  const u8 *missing, struct ina_hop_news *news)
 {
 	u32 i, slot;
 
 	for (i = 0; i < count; i++) {
 		slot = hop->log[(first + i) % ina_hop_span(hop)];
-		if (!(missing[i / 8] & BIT(i % 8)) || slot == INA_HOP_NONE ||
-		    (s32)(first + i - hop->una) < 0)
+		if (slot == INA_HOP_NONE || (s32)(first + i - hop->una) < 0)
 			continue;
+		news->packets++;
+		if (!missing || !(missing[i / 8] & BIT(i % 8)))
+			continue;
+		news->lost++;
 		ina_queue_add_lost(hop->queue, slot);
 	}
 }
@@ -235,14 +238,15 @@ static void ina_hop_hurry(struct ina_hop *hop, u32 first)
  * @count: numbers it speaks of
  * @missing: bit per number that is missing, NULL if none is
  * @earlier: bit i: all of the group i + 1 before it came
- * @back: whether the peer had been reported as silent
+ * @news: where what it tells goes
  *
  * An answer that came before, or to nothing that was asked, or to a part of the
  * group only, is ignored.
  * Return: true if the sender can go on.
  */
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
-		      const u8 *missing, u32 earlier, bool *back)
+		      const u8 *missing, u32 earlier,
+		      struct ina_hop_news *news)
 {
 	u32 group;
 	bool ok;
@@ -254,9 +258,9 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 	     (s32)(hop->next - first) >= (s32)hop->group &&
 	     !(hop->answered & BIT(group)) &&
 	     ina_hop_is_full(hop, first, count);
-	*back = ok && hop->silent;
-	if (ok && missing)
-		ina_hop_again(hop, first, count, missing);
+	*news = (struct ina_hop_news){ .back = ok && hop->silent };
+	if (ok)
+		ina_hop_again(hop, first, count, missing, news);
 	if (ok) {
 		ina_hop_learn(hop, first);
 		hop->answered |= BIT(group);
@@ -517,6 +521,7 @@ enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
 	enum ina_hop_todo todo = INA_HOP_NOTHING;
 
 	spin_lock_bh(&hop->lock);
+	WRITE_ONCE(hop->received, hop->received + count);
 	if (hop->epoch == epoch && ina_hop_take_row(hop, seq, count))
 		todo = ina_hop_todo(hop);
 	spin_unlock_bh(&hop->lock);

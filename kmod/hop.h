@@ -48,6 +48,7 @@
  * @late: groups to check when the late have had their time
  * @checked: groups that had their answer
  * @late_at: jiffies at which that is
+ * @received: packets that have come, ever
  * @lost: numbers reported as missing, ever
  * @silent: the peer was reported as silent, and has not answered since
  */
@@ -76,6 +77,7 @@ struct ina_hop {
 	u32 late;
 	u32 checked;
 	unsigned long late_at;
+	u32 received;
 	u64 lost;
 	bool silent;
 };
@@ -94,6 +96,18 @@ struct ina_hop_answer {
 	u16 lost;
 	u32 earlier;
 	u8 missing[INA_GROUP_MAX / 8];
+};
+
+/**
+ * struct ina_hop_news - what an answer tells the sender
+ * @packets: of which it speaks; numbers that were not used are none
+ * @lost: of these, are missing
+ * @back: the peer had been reported as silent
+ */
+struct ina_hop_news {
+	u32 packets;
+	u32 lost;
+	bool back;
 };
 
 /**
@@ -116,7 +130,8 @@ u32 ina_hop_credit(struct ina_hop *hop);
 bool ina_hop_stamp(struct ina_hop *hop, u32 epoch, const u32 *slots, u32 count,
 		   u32 *seq);
 bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
-		      const u8 *missing, u32 earlier, bool *back);
+		      const u8 *missing, u32 earlier,
+		      struct ina_hop_news *news);
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 		 void *arg, bool *silent, bool *credit);
 bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end);

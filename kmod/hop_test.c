@@ -69,12 +69,12 @@ static void hop_test_later(struct hop_test *t)
 static bool hop_test_answer(struct hop_test *t,
 			    const struct ina_hop_answer *answer)
 {
-	bool back;
+	struct ina_hop_news news;
 
 	return ina_hop_answered(&t->tx, HOP_TEST_EPOCH, answer->first,
 				answer->count,
 				answer->lost ? answer->missing : NULL,
-				answer->earlier, &back);
+				answer->earlier, &news);
 }
 
 static void stamp__credit(struct kunit *test)
@@ -482,7 +482,8 @@ static void ask__sent_since(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
 	u32 i, slot, seq, epoch, una, end;
-	bool silent, back;
+	struct ina_hop_news news;
+	bool silent;
 
 	hop_test_sent(test, 3);
 	hop_test_later(t);
@@ -497,11 +498,11 @@ static void ask__sent_since(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, una, 0);
 	KUNIT_EXPECT_EQ(test, end, 3);
 	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0, 3,
-						 NULL, 0, &back));
+						 NULL, 0, &news));
 	/* An answer to a part of a group leaves the rest open. */
 	KUNIT_EXPECT_FALSE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH,
 						  HOP_TEST_GROUP, 1, NULL,
-						  0, &back));
+						  0, &news));
 	KUNIT_EXPECT_EQ(test, t->tx.una, HOP_TEST_GROUP);
 }
 
@@ -563,7 +564,8 @@ static void ask__silent(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
 	struct ina_hop_answer answer = { .count = 1 };
-	bool silent, back;
+	struct ina_hop_news news;
+	bool silent;
 	int i;
 
 	hop_test_sent(test, 1);
@@ -573,15 +575,16 @@ static void ask__silent(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, silent, i == INA_HOP_SILENT);
 	}
 	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0,
-						 answer.count, NULL, 0, &back));
-	KUNIT_EXPECT_TRUE(test, back);
+						 answer.count, NULL, 0, &news));
+	KUNIT_EXPECT_TRUE(test, news.back);
 }
 
 /* The next answer is told, though it is to what was sent in another epoch. */
 static void ask__silent_before(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
-	bool silent, back;
+	struct ina_hop_news news;
+	bool silent;
 	int i;
 
 	hop_test_sent(test, 1);
@@ -596,8 +599,8 @@ static void ask__silent_before(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH,
 							 i * HOP_TEST_GROUP,
 							 HOP_TEST_GROUP, NULL,
-							 0, &back));
-		KUNIT_EXPECT_EQ(test, back, !i);
+							 0, &news));
+		KUNIT_EXPECT_EQ(test, news.back, !i);
 	}
 }
 

@@ -167,6 +167,7 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		to->rtt = from->rtt;
 		to->lost = from->lost;
 		to->heard = jiffies;
+		to->fed = jiffies;
 	}
 	peer->npaths = old->npaths;
 	peer->first = old->first;
@@ -412,11 +413,14 @@ bool ina_path_has_credit(struct ina_peer *peer)
  * ina_path_charge() - something is sent on a path
  * @path: the path
  * @bytes: of it
+ * @packets: of it
  *
  * Context: the sender's.
  */
-void ina_path_charge(struct ina_path *path, unsigned int bytes)
+void ina_path_charge(struct ina_path *path, unsigned int bytes,
+		     unsigned int packets)
 {
+	WRITE_ONCE(path->packets, path->packets + packets);
 	path->sent += bytes;
 	path->turn += ((u64)bytes << INA_PATH_TURN_SHIFT) /
 		      (READ_ONCE(path->weight) ?: 1);
@@ -443,14 +447,14 @@ void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 	path->missing += lost;
 	path->lost += lost;
 	time = now - path->since;
-	if (time >= INA_PATH_WINDOW_NS) {
+	if (time >= INA_PATH_WINDOW_NS && path->answered) {
 		/* After a pause the pause is not counted. */
 		if (time < NSEC_PER_SEC)
 			path->goodput = div64_u64((u64)(path->answered - path->missing) *
 						  ina_xmit_size(node, false) *
 						  NSEC_PER_SEC, time);
 		path->lossy = div_u64((u64)path->missing * 1000000,
-				     path->answered);
+				      path->answered);
 		path->answered = 0;
 		path->missing = 0;
 		path->since = now;
@@ -531,15 +535,22 @@ void ina_path_down(struct ina_node *node, struct ina_peer *peer,
 void ina_path_up(struct ina_node *node, struct ina_peer *peer,
 		 struct ina_path *path)
 {
-	u64 turn = U64_MAX;
+	u64 turn = U64_MAX, limit = 0;
 	int i;
 
 	/* It takes its turn with the others, but does not make up for its absence. */
 	for (i = 0; i < INA_PATHS_MAX; i++)
-		if (&peer->path[i] != path && ina_path_is_up(&peer->path[i]))
+		if (&peer->path[i] != path && ina_path_is_up(&peer->path[i])) {
 			turn = min(turn, READ_ONCE(peer->path[i].turn));
+			limit = ina_rate_min(limit, READ_ONCE(peer->path[i].pace.rate));
+		}
 	if (turn != U64_MAX)
 		WRITE_ONCE(path->turn, turn);
+	/* What the others take is a better guess than all that is granted. */
+	spin_lock_bh(&node->lock);
+	ina_rate_limit(&path->loss, limit);
+	WRITE_ONCE(path->pace.rate, path->loss.limit);
+	spin_unlock_bh(&node->lock);
 	if (ina_path_set_state(path, INA_PATH_STATE_UP) == INA_PATH_STATE_UP)
 		return;
 	ina_path_event(node, peer, path, INA_PATH_STATE_UP);
@@ -678,6 +689,7 @@ int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 	path->pace = (struct ina_pace){};
 	path->lost = 0;
 	path->heard = jiffies;
+	path->echoed = 0;
 	rcu_assign_pointer(path->route, route);
 	ina_path_count(peer);
 	ina_probe_start(node);

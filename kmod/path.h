@@ -45,6 +45,19 @@ struct ina_route {
 	struct dst_cache cache;
 };
 
+#define INA_PATH_FED		(HZ / 5)	/* so long ECHOs count more than groups */
+#define INA_PATH_MARKS		32	/* PROBEs under way, a power of two */
+
+/**
+ * struct ina_path_mark - what was sent on a path before a PROBE
+ * @packets: ever
+ * @next: number of the next
+ */
+struct ina_path_mark {
+	u32 packets;
+	u32 next;
+};
+
 /**
  * struct ina_path - a path to a peer, and the peer's of the same number back
  * @route: where it goes, NULL if nothing is sent on it; RCU, changed under inet->lock
@@ -59,7 +72,12 @@ struct ina_route {
  * @sent: bytes, ever; the sender's
  * @looked: @sent when the clock looked last
  * @recent: bytes sent between two looks, on average
+ * @packets: ever; the sender's
  * @probed: number of the last PROBE
+ * @marks: what was sent before it, by its number
+ * @echoed: number of the last one that was answered; 0: none
+ * @told: packets that had come when it was
+ * @fed: jiffies at which that told of loss
  * @unheard: PROBEs since an answer to anything came
  * @heard: jiffies at which it did
  * @rtt: nanoseconds to the peer and back, on average, 0: unknown
@@ -83,7 +101,12 @@ struct ina_path {
 	u64 sent;
 	u64 looked;
 	u64 recent;
+	u32 packets;
 	u32 probed;
+	struct ina_path_mark marks[INA_PATH_MARKS];
+	u32 echoed;
+	u32 told;
+	unsigned long fed;
 	u32 unheard;
 	unsigned long heard;
 	u64 rtt;
@@ -160,7 +183,8 @@ struct ina_path *ina_path_choose(struct ina_node *node, struct ina_peer *peer,
 				 u64 now, u64 *wake);
 struct ina_path *ina_path_fastest(struct ina_peer *peer);
 bool ina_path_has_credit(struct ina_peer *peer);
-void ina_path_charge(struct ina_path *path, unsigned int bytes);
+void ina_path_charge(struct ina_path *path, unsigned int bytes,
+		     unsigned int packets);
 void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 		       u32 lost);
 int ina_path_add(struct ina_node *node, struct ina_peer *peer,

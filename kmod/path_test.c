@@ -122,7 +122,7 @@ static void choose__weight(struct kunit *test)
 		chosen = path_test_choose(test);
 		KUNIT_ASSERT_GE(test, chosen, 0);
 		count += chosen == second;
-		ina_path_charge(&t->peer->path[chosen], 1000);
+		ina_path_charge(&t->peer->path[chosen], 1000, 1);
 	}
 	KUNIT_EXPECT_GE(test, count, 299);
 	KUNIT_EXPECT_LE(test, count, 301);
@@ -148,13 +148,13 @@ static void down__abandons(struct kunit *test)
 {
 	struct path_test *t = test->priv;
 	int second = path_test_add(test, 9, 0), i;
-	bool back;
+	struct ina_hop_news news;
 
 	path_test_send(test, second, 0, INA_TEST_GROUP + 2);
 	KUNIT_ASSERT_TRUE(test, ina_hop_answered(&t->peer->path[second].hop,
 						 PATH_TEST_EPOCH, 0,
 						 INA_TEST_GROUP, NULL, 0,
-						 &back));
+						 &news));
 	KUNIT_EXPECT_TRUE(test, ina_queue_is_empty(&t->peer->queue));
 	ina_path_down(t->node, t->peer, &t->peer->path[second],
 		      INA_PATH_STATE_LINK_DOWN);

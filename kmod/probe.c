@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every path of a peer that has several is asked by the clock, PROBE, and the peer
- * answers, ECHO, by the fastest path it has. So the time there and back is known, and
- * a path that swallows packets without a word is found.
+ * Every path of a peer that has several, or takes less than is granted, is asked by the
+ * clock, PROBE, and the peer answers, ECHO, by the fastest path it has. So the time there
+ * and back is known, how much of what was sent has come, and a path that swallows
+ * packets without a word is found.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -49,37 +50,68 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 		.number = cpu_to_be32(++path->probed),
 	};
 
+	path->marks[path->probed % INA_PATH_MARKS] = (struct ina_path_mark){
+		.packets = READ_ONCE(path->packets),
+		.next = READ_ONCE(path->hop.next),
+	};
 	WRITE_ONCE(path->unheard, path->unheard + 1);
 	ina_xmit_control_by(node, route, &pkt, &probe);
 }
 
-/* Where queues are full, answers take their time, and some are lost. */
+/*
+ * Where queues are full, answers take their time, and some are lost. If none has come on
+ * any path, it is not the path.
+ */
 static bool ina_probe_is_silent(const struct ina_node *node,
-				const struct ina_path *path)
+				const struct ina_path *path,
+				unsigned long newest)
 {
 	unsigned long wait = max(msecs_to_jiffies(READ_ONCE(node->timeout)),
 				 nsecs_to_jiffies(INA_PROBE_PATIENCE *
 						  READ_ONCE(path->rtt)));
 
 	return READ_ONCE(path->unheard) >= INA_PROBE_MISSED &&
-	       time_after(jiffies, READ_ONCE(path->heard) + wait);
+	       time_after(newest, READ_ONCE(path->heard) + wait);
 }
 
-/* Ask on all paths of a peer. Return: false if there is nothing to choose from. */
+/* When was anything heard last, on any path in use? */
+static unsigned long ina_probe_newest(const struct ina_peer *peer)
+{
+	unsigned long newest = READ_ONCE(peer->path[peer->first].heard);
+	int i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		if (rcu_access_pointer(peer->path[i].route) &&
+		    time_after(READ_ONCE(peer->path[i].heard), newest))
+			newest = READ_ONCE(peer->path[i].heard);
+	return newest;
+}
+
+/* Is a path to be asked on: there is a choice, or it takes less than is granted? */
+static bool ina_probe_wanted(const struct ina_peer *peer)
+{
+	return READ_ONCE(peer->npaths) > 1 ||
+	       READ_ONCE(peer->path[READ_ONCE(peer->first)].pace.rate);
+}
+
+/* Ask on all paths of a peer. Return: false if there is no need to. */
 static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 			   bool *busy)
 {
+	bool choice = READ_ONCE(peer->npaths) > 1;
 	struct ina_route *route;
 	struct ina_path *path;
+	unsigned long newest;
 
-	if (READ_ONCE(peer->npaths) < 2)
+	if (!ina_probe_wanted(peer))
 		return false;
 	*busy |= ina_probe_busy(peer);
+	newest = ina_probe_newest(peer);
 	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
 		route = rcu_dereference(path->route);
 		if (!route)
 			continue;
-		if (ina_probe_is_silent(node, path))
+		if (choice && ina_probe_is_silent(node, path, newest))
 			ina_path_down(node, peer, path, INA_PATH_STATE_SILENT);
 		path->recent += div_s64((s64)(path->sent - path->looked -
 					      path->recent), 8);
@@ -149,16 +181,57 @@ void ina_probe_hurry(struct ina_node *node)
 		ina_probe_start(node);
 }
 
-/* The peer asks: answer. */
+/* The peer asks: answer, and tell what has come. */
 static void ina_probe_echo(struct ina_node *node, struct ina_peer *peer,
 			   const struct ina_pkt *probe)
 {
+	struct ina_probe_hdr hdr = *(const struct ina_probe_hdr *)probe->body;
+	struct ina_path *path = &peer->path[probe->path];
 	struct ina_pkt pkt = *probe;
 
 	pkt.type = INA_TYPE_ECHO;
 	pkt.flags = 0;
+	pkt.length = atomic_xchg(&path->marked, 0);
 	pkt.index = peer == &node->parent ? READ_ONCE(node->index) : probe->index;
-	ina_xmit_control(node, peer, &pkt, probe->body);
+	hdr.received = cpu_to_be32(READ_ONCE(path->hop.received));
+	ina_xmit_control(node, peer, &pkt, &hdr);
+}
+
+/*
+ * All that was sent before a PROBE has come before it, or is lost: what was of what is
+ * between this one and the last one that was answered. Return: false if nobody knows.
+ */
+static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
+			    struct ina_heard *heard)
+{
+	const struct ina_path_mark *mark = &path->marks[number % INA_PATH_MARKS];
+	const struct ina_path_mark *last;
+	u32 come = received - path->told;
+	bool known;
+
+	lockdep_assert_held(&path->hop.lock);
+	/* A later one was there first. */
+	if (path->echoed && (s32)(number - path->echoed) <= 0)
+		return false;
+	last = &path->marks[path->echoed % INA_PATH_MARKS];
+	heard->epoch = path->hop.epoch;
+	heard->seq = last->next;
+	heard->packets = mark->packets - last->packets;
+	known = path->echoed && number - path->echoed < INA_PATH_MARKS &&
+		path->probed - number < INA_PATH_MARKS &&
+		heard->packets <= S32_MAX;
+	path->echoed = number;
+	path->told = received;
+	if (!known)
+		return false;
+	/* It may have overtaken what was before it: then more comes before the next. */
+	if (come > heard->packets) {
+		path->told -= come - heard->packets;
+		come = heard->packets;
+	}
+	heard->lost = heard->packets - come;
+	WRITE_ONCE(path->fed, jiffies);
+	return true;
 }
 
 /**
@@ -174,6 +247,8 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 {
 	const struct ina_probe_hdr *hdr = pkt->body;
 	struct ina_path *path = &peer->path[pkt->path];
+	struct ina_heard heard = { .marked = pkt->length };
+	bool known;
 	s64 rtt;
 
 	if (pkt->type == INA_TYPE_PROBE) {
@@ -189,6 +264,12 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 					  rtt);
 	WRITE_ONCE(path->heard, jiffies);
 	WRITE_ONCE(path->unheard, 0);
+	spin_lock_bh(&path->hop.lock);
+	known = ina_probe_learn(path, be32_to_cpu(hdr->number),
+				be32_to_cpu(hdr->received), &heard);
+	spin_unlock_bh(&path->hop.lock);
+	if (known)
+		ina_grant_loss(node, peer, path, &heard);
 	if (READ_ONCE(path->state) != INA_PATH_STATE_UP)
 		ina_path_up(node, peer, path);
 }

@@ -179,6 +179,20 @@ static void ina_rate_recover(struct ina_loss *loss, u64 periods)
 }
 
 /**
+ * ina_rate_limit() - nothing is known yet of a way but what others like it take
+ * @loss: what the sender knows
+ * @rate: that; 0: unlimited
+ */
+void ina_rate_limit(struct ina_loss *loss, u64 rate)
+{
+	if (loss->limit || !rate)
+		return;
+	loss->limit = max(rate, INA_RATE_MIN);
+	loss->step = loss->limit / INA_RATE_STEPS;
+	loss->steps = 0;
+}
+
+/**
  * ina_rate_judge() - is it time to change the rate, after an answer
  * @loss: what the sender knows
  * @limit: of a thousand packets, so many may be lost

@@ -91,6 +91,7 @@ u64 ina_rate_speed(u32 mbit);
 u64 ina_rate_now(const struct ina_loss *loss);
 void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
 		    u32 lost, u32 marked);
+void ina_rate_limit(struct ina_loss *loss, u64 rate);
 bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 next,
 		    u64 now);
 

@@ -5,6 +5,8 @@
  */
 #include <net/ipv6.h>
 
+#include <linux/jiffies.h>
+
 #include "epoch.h"
 #include "event.h"
 #include "fail.h"
@@ -104,19 +106,22 @@ static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 	const u8 *missing = pkt->type == INA_TYPE_GROUP_NACK ? pkt->body : NULL;
 	u16 index = peer == &node->parent ? INA_INDEX_NONE : pkt->index;
 	struct ina_path *path = &peer->path[pkt->path];
-	bool back;
-	u32 lost;
+	struct ina_hop_news news;
 
 	if (!ina_hop_answered(&path->hop, pkt->epoch, pkt->seq, pkt->count,
-			      missing, pkt->frag, &back))
+			      missing, pkt->frag, &news))
 		return;
-	lost = missing ? ina_wire_missing(pkt) : 0;
-	ina_path_answered(node, path, pkt->count, lost);
-	ina_grant_loss(node, peer, path, pkt, lost);
+	ina_path_answered(node, path, news.packets, news.lost);
+	/* Unless ECHOs tell it sooner. */
+	if (time_after(jiffies, READ_ONCE(path->fed) + INA_PATH_FED))
+		ina_grant_loss(node, peer, path, &(struct ina_heard){
+				.epoch = pkt->epoch, .seq = pkt->seq,
+				.packets = news.packets, .lost = news.lost,
+				.marked = pkt->length });
 	ina_tx_ready(node, index);
 	if (READ_ONCE(path->hop.ask))
 		ina_node_kick(node);
-	if (back)
+	if (news.back)
 		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
 }
 

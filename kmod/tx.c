@@ -257,8 +257,8 @@ static void ina_tx_idle(struct ina_node *node, u16 bit, struct ina_peer *peer)
 }
 
 /*
- * Packets of a super-packet: no more than the device takes, than leave within INA_PACE_AHEAD, and where there is
- * a choice of paths, than a chunk.
+ * Packets of a super-packet: no more than the device takes, than leave within
+ * INA_PACE_AHEAD, and where there is a choice of paths, than a chunk.
  */
 static u16 ina_tx_most(struct ina_node *node, const struct ina_peer *peer,
 		       const struct ina_path *path, struct ina_route *route)

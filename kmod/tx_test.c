@@ -315,7 +315,7 @@ static void run__bytes_stay(struct kunit *test)
 	struct sk_buff *first = NULL;
 	u32 seq = 0, i;
 	u64 round;
-	bool back;
+	struct ina_hop_news news;
 
 	for (round = 0; round < 100; round++) {
 		tx_test_round(test, node, round, INA_TEST_CAPACITY);
@@ -327,7 +327,7 @@ static void run__bytes_stay(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, first);
 		for (i = 0; i < TX_TEST_FRAGS; i += INA_TEST_GROUP)
 			ina_hop_answered(hop, node->epoch, seq + i,
-					 INA_TEST_GROUP, NULL, 0, &back);
+					 INA_TEST_GROUP, NULL, 0, &news);
 		seq += TX_TEST_FRAGS;
 		ina_test_ack(node, 0, node->epoch, round + 1);
 	}

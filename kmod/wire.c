@@ -3,7 +3,6 @@
  * The wire format: validate, parse and build headers. Pure functions of bytes,
  * no skb, no job; what a packet means is decided by those who get it parsed.
  */
-#include <linux/bitops.h>
 #include <linux/crc32c.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
@@ -47,22 +46,6 @@ unsigned int ina_wire_body_size(const struct ina_pkt *pkt)
 		return sizeof(struct ina_grant_hdr);
 	}
 	return 0;
-}
-
-/**
- * ina_wire_missing() - packets a GROUP_NACK misses
- * @pkt: it
- *
- * Return: how many.
- */
-u32 ina_wire_missing(const struct ina_pkt *pkt)
-{
-	const u8 *bits = pkt->body;
-	u32 i, count = 0;
-
-	for (i = 0; i < INA_NACK_SIZE(pkt->count); i++)
-		count += hweight8(bits[i]);
-	return count;
 }
 
 /* crc32c of a packet, its crc field taken as zero. */

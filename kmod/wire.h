@@ -76,7 +76,6 @@ int ina_wire_verify(const void *data, unsigned int len,
 void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt);
 void ina_wire_seal(struct ina_hdr *hdr, unsigned int len);
 unsigned int ina_wire_body_size(const struct ina_pkt *pkt);
-u32 ina_wire_missing(const struct ina_pkt *pkt);
 u64 ina_wire_round(u32 wire, u64 base);
 u32 ina_wire_frags(u32 length, u32 fragment);
 u32 ina_wire_count(u32 length, u32 fragment, u32 frag);

@@ -11,7 +11,7 @@
 # Devices of a leaf are named after the spine or the host they lead to, those of a spine after the
 # leaf, those of a host eth0, eth1. A spine has a rate, a delay and a loss each way; they are
 # where the leaves send to it.
-# shellcheck disable=SC2034,SC2154,SC2317 # who sources it uses them
+# shellcheck disable=SC2034,SC2154,SC2317 # who sources it uses them; lib.sh has _dir
 
 declare -A addr=()		# of a host NAME, that of eth0; of NAME1, that of its eth1
 spines=()			# s1 ...

@@ -159,7 +159,7 @@ ok "a device that does not exist is refused" \
 	fails 1 "Error: Cannot find device \"eth9\" in this network namespace" dev add eth9
 ok "a device is removed" silent dev del eth0
 ok "the rate of a device not added is refused" fails 1 \
-	"Error: The device is not added: use 'inaconf dev add' (dev)" dev set eth0 rate 1gbit
+	"Error: The device is not added: see 'inaconf dev show' (dev)" dev set eth0 rate 1gbit
 ok "a device not added is refused" \
 	fails 1 "Error: The device is not added: see 'inaconf dev show' (dev)" dev del eth0
 

@@ -105,7 +105,8 @@ send()
 # capture PORT: super-packets that come to the switch from w0, each a line with its time.
 capture()
 {
-	spawn sw wire tcpdump -i p-w0 -tt -n -l --immediate-mode -s 64 udp dst port "$1"
+	spawn sw wire tcpdump -i p-w0 -tt -n -l --immediate-mode -s 64 \
+		src host 10.0.0.11 and udp dst port "$1"
 	captor=$!
 	wait_for 10 grep -q 'listening on' "$_dir/wire"
 }
@@ -170,8 +171,7 @@ static()
 	done
 }
 
-# paced RATE_MBIT: what the job sends comes at this rate, by what was captured. For
-# when the module has rates.
+# paced RATE_MBIT: what the job sends comes at this rate, by what was captured.
 paced()
 {
 	local rate=$1 bytes
@@ -297,8 +297,12 @@ tree
 ok "sums with etf, which drops what has no departure time" sums
 queue w0 del dev eth0 root
 
-# When the module has rates:
-# for kind in ina fq; do queue w0 replace dev eth0 root "$kind"; ok "the job is paced by $kind" paced 20; done
+for kind in ina fq; do
+	queue w0 replace dev eth0 root "$kind"
+	ok "the job is paced by $kind" paced 20
+done
+on w0 inaconf dev set eth0 rate auto
+queue w0 del dev eth0 root
 
 ok "the module is in use by a queueing discipline" queue w1 add dev eth0 root ina
 for n in "${nodes[@]}"; do

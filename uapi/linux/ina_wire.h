@@ -218,12 +218,12 @@ struct ina_done_hdr {
  * struct ina_probe_hdr - behind the header of a PROBE or an ECHO
  * @time: of the sender of the PROBE, for it alone
  * @number: of the PROBE on its path
- * @pad: 0
+ * @received: ECHO: packets of elements that came on the path, ever
  */
 struct ina_probe_hdr {
 	__be64	time;
 	__be32	number;
-	__be32	pad;
+	__be32	received;
 };
 
 /**
