@@ -266,7 +266,7 @@ ok "it is used when it has its link again" wait_for 20 path_state w up 5
 # Bad input, while rounds run.
 paths_of w >"$_dir/before"
 ok "an unknown device is refused" refused 'nosuch|device' add job 7 dev nosuch
-on w ip route add unreachable 192.0.2.0/24 table 100
+on w ip route add unreachable 192.0.2.0/24
 ok "an unreachable address is refused" refused 'reach|route' add job 7 dst 192.0.2.1
 ok "an address that is not this machine's is refused" refused 'address|local' add job 7 src 192.0.2.1
 sport=$(on w inaconf -j path show job 7 | jq '.[] | select(.id == 1).sport')
