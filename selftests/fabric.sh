@@ -107,9 +107,11 @@ fabric_host()
 				addr add 10.$leaf.$n.1/24 dev eth$i
 				link set eth$i up
 				route add default via 10.$leaf.$n.254 dev eth$i metric $((i + 1))
-				route add default via 10.$leaf.$n.254 dev eth$i table $((100 + i))
-				rule add from 10.$leaf.$n.1 table $((100 + i))
 			END
+		((i == 0)) || on "$name" ip -batch - <<-END || return
+			route add default via 10.$leaf.$n.254 dev eth$i table $((100 + i))
+			rule add from 10.$leaf.$n.1 table $((100 + i))
+		END
 		addr[$name${i/#0/}]=10.$leaf.$n.1
 		_fabric_port[10.$leaf.$n.1]=$name-$i
 	done

@@ -6,7 +6,8 @@
   rates.py GRANTS BYTES bound MOST CHILD...   no sum of grants above MOST Mbit/s, none above CHILD's
   rates.py GRANTS BYTES reached GRANT...      there was a time at which these were granted; -: nothing
   rates.py GRANTS BYTES alone                 the last that sends has all it can send, or all there is
-  rates.py GRANTS BYTES wire PERCENT          where grants stay for a second, that much is sent, +- PERCENT
+  rates.py GRANTS BYTES wire LESS MORE        where grants stay for a second, that much is sent, by so
+                                              many percent less or more
 
 GRANTS is /proc/uptime and the JSON of `inaconf tree show`, in turns; BYTES is of linkload.
 """
@@ -88,7 +89,7 @@ def check_alone(grants, _):
     return None if any(is_near(g, w) for g, w in zip(alone, (6, 12, 24))) else 'alone: ' + text_of(alone)
 
 
-def check_wire(grants, samples, percent):
+def check_wire(grants, samples, less, more):
     measured = 0
     for start, end, now in spans(grants):
         if end - start < STAYS + SETTLED:
@@ -98,7 +99,7 @@ def check_wire(grants, samples, percent):
             if grant is None or rate is None:
                 continue
             measured += 1
-            if not is_near(rate, grant, int(percent) / 100):
+            if not -int(less) <= (rate / grant - 1) * 100 <= int(more):
                 return f'{start:.2f} to {end:.2f}: child {child} sent {rate:.2f} of {grant:.2f} Mbit/s'
     return None if measured >= 3 else f'only {measured} times to measure'
 
