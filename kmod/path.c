@@ -440,8 +440,11 @@ void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 {
 	u64 now = ktime_get_ns(), time;
 
-	WRITE_ONCE(path->heard, jiffies);
-	WRITE_ONCE(path->unheard, 0);
+	/* An answer that all is lost has taken another path, as has the question. */
+	if (lost < count) {
+		WRITE_ONCE(path->heard, jiffies);
+		WRITE_ONCE(path->unheard, 0);
+	}
 	spin_lock_bh(&path->hop.lock);
 	path->answered += count;
 	path->missing += lost;

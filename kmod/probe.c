@@ -59,8 +59,9 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 }
 
 /*
- * Where queues are full, answers take their time, and some are lost. If none has come on
- * any path, it is not the path.
+ * Where queues are full, answers take their time, and several in a row are lost: one that
+ * takes less than is granted has twice as long. If none has come on any path, it is not
+ * the path.
  */
 static bool ina_probe_is_silent(const struct ina_node *node,
 				const struct ina_path *path,
@@ -70,6 +71,8 @@ static bool ina_probe_is_silent(const struct ina_node *node,
 				 nsecs_to_jiffies(INA_PROBE_PATIENCE *
 						  READ_ONCE(path->rtt)));
 
+	if (READ_ONCE(path->pace.rate))
+		wait *= 2;
 	return READ_ONCE(path->unheard) >= INA_PROBE_MISSED &&
 	       time_after(newest, READ_ONCE(path->heard) + wait);
 }
@@ -234,6 +237,17 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 	return true;
 }
 
+/* Can something leave by the device of a path? Context: under RCU. */
+static bool ina_probe_has_link(const struct ina_node *node,
+			       const struct ina_route *route)
+{
+	struct net_device *dev;
+
+	dev = dev_get_by_index_rcu(node->net, route->ifindex ?:
+						  READ_ONCE(route->used));
+	return dev && netif_running(dev) && netif_carrier_ok(dev);
+}
+
 /**
  * ina_probe_rx() - a PROBE or an ECHO of a peer
  * @node: the node
@@ -248,6 +262,7 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 	const struct ina_probe_hdr *hdr = pkt->body;
 	struct ina_path *path = &peer->path[pkt->path];
 	struct ina_heard heard = { .marked = pkt->length };
+	const struct ina_route *route;
 	bool known;
 	s64 rtt;
 
@@ -256,7 +271,8 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 		return;
 	}
 	rtt = ktime_get_ns() - be64_to_cpu(hdr->time);
-	if (!rcu_access_pointer(path->route) || rtt <= 0 ||
+	route = rcu_dereference(path->route);
+	if (!route || rtt <= 0 ||
 	    rtt > NSEC_PER_SEC ||
 	    READ_ONCE(path->probed) - be32_to_cpu(hdr->number) > U8_MAX)
 		return;
@@ -270,7 +286,9 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 	spin_unlock_bh(&path->hop.lock);
 	if (known)
 		ina_grant_loss(node, peer, path, &heard);
-	if (READ_ONCE(path->state) != INA_PATH_STATE_UP)
+	/* What was under way when the link went still comes. */
+	if (READ_ONCE(path->state) != INA_PATH_STATE_UP &&
+	    ina_probe_has_link(node, route))
 		ina_path_up(node, peer, path);
 }
 

@@ -13,7 +13,7 @@
 #define INA_RATE_PASSES	16	/* then the level is low enough, though it could be higher */
 #define INA_RATE_CUT	750	/* of 1000: never less than a quarter is left at once */
 #define INA_RATE_CUTS	8	/* that help nothing: the loss is not ours */
-#define INA_RATE_GAP	2	/* periods without news that count */
+#define INA_RATE_GAP	16	/* periods without news that count */
 
 /**
  * ina_rate_begin() - share a capacity
@@ -139,6 +139,8 @@ void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
 static void ina_rate_uncut(struct ina_loss *loss, u32 permille)
 {
 	loss->limit = loss->before;
+	loss->step = loss->limit / INA_RATE_STEPS;
+	loss->steps = 0;
 	loss->usual = permille;
 	loss->cuts = 0;
 	loss->cut = false;
@@ -148,15 +150,17 @@ static void ina_rate_uncut(struct ina_loss *loss, u32 permille)
 static void ina_rate_cut(struct ina_loss *loss, u64 rate, u32 permille,
 			 u32 next)
 {
+	rate = min(ina_rate_now(loss) ?: INA_RATE_MAX, rate);
 	if (!loss->cuts++) {
 		loss->first = permille;
-		loss->before = loss->limit;
+		loss->before = max(rate, INA_RATE_MIN);
 	}
-	if (loss->cuts > INA_RATE_CUTS && 2 * permille > loss->first) {
+	/* Much slower, so that what was queued before has left. */
+	if (loss->cuts > INA_RATE_CUTS && 4 * rate < 3 * loss->before &&
+	    2 * permille > loss->first) {
 		ina_rate_uncut(loss, permille);
 		return;
 	}
-	rate = min(ina_rate_now(loss) ?: INA_RATE_MAX, rate);
 	permille = min_t(u32, permille - loss->usual, INA_RATE_CUT);
 	loss->limit = max(div_u64(rate * (1000 - permille), 1000),
 			  INA_RATE_MIN);

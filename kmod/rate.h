@@ -10,7 +10,7 @@
 #define INA_RATE_MIN		65536ULL	/* nobody is granted less */
 #define INA_RATE_MAX		1000000000000ULL	/* nor asks for more */
 #define INA_RATE_LOSS_LIMIT	10	/* of 1000 packets: more is congestion, unless set */
-#define INA_RATE_LOSS_PACKETS	64	/* so many are judged at least */
+#define INA_RATE_LOSS_PACKETS	16	/* so many are judged at least */
 #define INA_RATE_PERIOD_NS	10000000ULL	/* and over such a time */
 #define INA_RATE_STEPS		64	/* periods until what was cut to is doubled */
 
@@ -46,7 +46,7 @@ struct ina_rate_share {
  * @steps: how often it has, since the rate was cut
  * @cuts: how often the rate was cut lately
  * @first: lost of 1000 when that began
- * @before: @limit before that
+ * @before: at which rate it was sent before that
  * @usual: lost of 1000 however slow it was sent
  */
 struct ina_loss {
