@@ -192,6 +192,9 @@ for n in w root; do
 	on $n inaconf dev add eth0
 done
 on w inaconf dev add eth1
+for n in w root; do
+	on $n inaconf dev set eth0 rate "$((4 * mbit))mbit"
+done
 for s in "${spines[@]}"; do
 	spine_shape "$s" rate "$mbit"
 done

@@ -215,7 +215,8 @@ setup()
 	# With it, cubic ends its slow start early and takes seconds to fill the way.
 	echo 0 >/sys/module/tcp_cubic/parameters/hystart &&
 		load && fabric_add 1 1500 && fabric_host w 1 && fabric_host root 2 &&
-		on w inaconf dev add eth0 && on root inaconf dev add eth0
+		on w inaconf dev add eth0 && on root inaconf dev add eth0 &&
+		on w inaconf dev set eth0 rate "${wide}mbit" && on root inaconf dev set eth0 rate "${wide}mbit"
 }
 
 ok "the fabric is there" setup || done_testing
