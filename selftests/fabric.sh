@@ -18,6 +18,7 @@ spines=()			# s1 ...
 _fabric_hosts=(0 0 0)		# how many a leaf has
 declare -A _fabric_cut=()	# spines without links
 declare -A _fabric_port=()	# device of a leaf to an address
+declare -A _fabric_sport=()	# source port of FROM-TO-SPINE, for the port of jobs
 
 _fabric_exit()
 {
@@ -279,11 +280,24 @@ sent_since()
 # other; the one it has takes any
 paths_add()
 {
-	local from=$1 to=$2 job=$3 spine sport
+	local from=$1 to=$2 job=$3 spine
 	shift 3
+	paths_know "$from" "$to" "$@" || return
 	for spine; do
-		sport=$(port_for "$from" "$to" 4253 "$spine") &&
-			on "$from" inaconf path add job "$job" peer "${addr[$to]}" sport "$sport" || return
+		on "$from" inaconf path add job "$job" peer "${addr[$to]}" \
+			sport "${_fabric_sport[$from-$to-$spine]}" || return
+	done
+}
+
+# paths_know FROM TO SPINE...: so that paths_add is quick
+paths_know()
+{
+	local from=$1 to=$2 spine key
+	shift 2
+	for spine; do
+		key=$from-$to-$spine
+		[[ ${_fabric_sport[$key]:-} ]] ||
+			_fabric_sport[$key]=$(port_for "$from" "$to" 4253 "$spine") || return
 	done
 }
 

@@ -12,7 +12,8 @@
 mbit=$(full 8 4)		# of a spine, each way
 elements=$(full 50000 20000)
 seconds=$(full 1 4)		# over which load is measured
-patience=$(full 300 2000)	# ms without an answer that a busy host may cause
+patience=$(full 300 1500)	# ms without an answer that a busy host may cause
+slack=$(full 1000 4000)		# ms that it may be late
 
 # job ID: at both ends
 job()
@@ -134,6 +135,17 @@ path_state()
 	return 1
 }
 
+# fastest NODE: the path with the shortest way has carried most since NODE-paths was written, and is
+# that by the spine of 10 ms
+fastest()
+{
+	on "$1" inaconf -j path show job 7 | jq -se '
+		(.[0] | map({ key: "\(.id)", value: .sent }) | from_entries) as $before |
+		.[1] | map(. + { more: (.sent - ($before["\(.id)"] // 0)) }) |
+		(map(.more) | add) as $all | max_by(.more) as $most |
+		($most, $all), $most.more * 10 >= $all * 8 and $most.rtt_ns < 35000000' "$_dir/$1-paths" -
+}
+
 # downs: how often w has missed a path
 downs()
 {
@@ -181,6 +193,9 @@ for n in w root; do
 	on $n inaconf dev add eth0
 done
 on w inaconf dev add eth1
+for n in w root; do
+	on $n inaconf dev set eth0 rate "$((4 * mbit))mbit"
+done
 for s in "${spines[@]}"; do
 	spine_shape "$s" rate "$mbit"
 done
@@ -226,7 +241,7 @@ for s in s3 s1; do
 	spine_hole "$s"
 	start=$(now_ms)
 	count=$((count + 1))
-	ok "silence of a path is noticed" missed "$before" "$start" $((2 * patience)) && cat "$_dir/case"
+	ok "silence of a path is noticed" missed "$before" "$start" $((patience + slack)) && cat "$_dir/case"
 	ok "it is shown" wait_for 10 path_state w silent "$count"
 	ok "rounds go on without it" goes_on
 done
@@ -256,7 +271,8 @@ ok "it is used" test "$(device_sent w eth1)" -gt $((before + 20000))
 before=$(downs)
 on w ip link set eth1 down
 start=$(now_ms)
-ok "the link of a device is missed at once" missed "$before" "$start" "$patience" && cat "$_dir/case"
+ok "the link of a device is missed at once" missed "$before" "$start" "$slack" && cat "$_dir/case"
+ok "for that reason" grep -q ' path-down .* has no link' "$_dir/w-events"
 ok "that is shown" path_state w link-down 1
 ok "rounds go on without that device" goes_on
 on w ip link set eth1 up
@@ -290,11 +306,13 @@ done
 for i in 1 2 3 4; do
 	spine_shape "s$i" delay $((10 * i))
 done
+for n in w root; do
+	on $n inaconf -j path show job 7 >"$_dir/$n-paths"
+done
 spawn w small.log ina-perf --job 7 --rank 0 --rounds "$(full 60 30)" --elements 8 --inflight 1 --json
-sleep 1
-ok "small rounds take the path of 10 ms" carry l1 900 s1
-ok "their results too" carry l2 900 s1
 ok "small rounds end" finish $!
+ok "they take the path of 10 ms" fastest w
+ok "their results too" fastest root
+ok "half of them take 20 ms and a little" test "$(log small.log | jq '.latency_us.p50 < 35000')" = true
 log small.log
-ok "half of them within 20 ms and a little" test "$(log small.log | jq '.latency_us.p50 < 32000')" = true
 done_testing

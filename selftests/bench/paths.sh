@@ -6,7 +6,7 @@
 #   w, o1 to o3 --- l1 --- s1 to s4 --- l2 --- root, k1 to k3
 #
 # Others send from oN to kN by spine sN, so that what is theirs can be told from what is the job's.
-# paths.py reads the lines `run EXPERIMENT SYSTEM PATHS REPEAT FIGURE`, `load EXPERIMENT ...` (of
+# Devices of both ends have the rate of all four links together. paths.py reads the lines `run EXPERIMENT SYSTEM PATHS REPEAT FIGURE`, `load EXPERIMENT ...` (of
 # linkload, the columns of a line `columns`) and `mark EXPERIMENT MICROSECONDS TEXT`.
 # options: limit=1800
 # shellcheck disable=SC2317 # ok calls the functions
@@ -210,8 +210,11 @@ cpu()
 {
 	local before
 	plant 7 && both "${more[@]:0:$1 - 1}" || return
+	# What is lost before rates are known is not to be counted.
+	spawn w out ina-perf --job 7 --rank 0 --rounds 50 --elements "$elements" --timeout 60000 --quiet
+	finish $! || { log out && return 1; }
 	before=$(busy)
-	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 600 150)" --elements "$elements" \
+	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 400 150)" --elements "$elements" \
 		--timeout 60000 --json --no-verify
 	finish $! || { log out && return 1; }
 	echo "run cpu ina $1 $2 $(busy) $before $(log out | jq '.completed * .elements * 4')" |
@@ -229,6 +232,14 @@ setup()
 		on "$n" inaconf dev add eth0 || return
 	done
 	mapfile -t more < <(other_spines w root)
+	paths_know w root "${more[@]}" && paths_know root w "${more[@]}" && rate_all "$((4 * mbit))mbit" &&
+		sysctl -qw net.core.netdev_max_backlog=20000
+}
+
+# rate_all RATE: of the devices of both ends
+rate_all()
+{
+	on w inaconf dev set eth0 rate "$1" && on root inaconf dev set eth0 rate "$1"
 }
 
 shape_all()
@@ -258,6 +269,7 @@ ok "paths are added one by one ($SECONDS s)" added && cat "$_dir/case"
 ok "paths are cut one by one ($SECONDS s)" cut_off && cat "$_dir/case"
 ok "small rounds take the fastest path ($SECONDS s)" small_all && cat "$_dir/case"
 shape_all
+ok "links and devices without a limit" rate_all auto
 for ((r = 1; r <= $(full 5 2); r++)); do
 	for n in 1 4; do
 		ok "CPU, $n paths, $r ($SECONDS s)" cpu $n "$r" && cat "$_dir/case"

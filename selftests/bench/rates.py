@@ -16,6 +16,7 @@ from plot import COLORS, Panel, drawing, mean_rate, rates, table  # noqa: E402
 
 EVERY = 0.01   # seconds of a point of the plot, as in [XAgg Fig. 21]
 WINDOW = 0.1   # seconds over which a rate is judged
+BUSY = 0.05    # seconds over which a link is busy or not
 NEAR = 0.15    # of the new capacity, what has converged
 STAYS = 0.5    # seconds for which it must stay there
 NAMES = {'ina': 'ina', 'tcp': 'TCP', 'direct': 'ina, without an aggregator'}
@@ -64,7 +65,8 @@ def of_drop(runs, loads, marks, head):
     before, after = (float(c) for c in head['capacity'].split())
     out = {}
     for name, samples in loads.items():
-        out.setdefault(name.split('-')[1], []).append(figures(samples, marks[name], before, after))
+        if name.startswith('drop'):
+            out.setdefault(name.split('-')[1], []).append(figures(samples, marks[name], before, after))
     for system, each in out.items():
         for figure, lost in zip(each, runs['drop', system, 'lost']):
             figure['lost'] = 100 * int(lost[0]) / max(int(lost[2]), 1)
@@ -92,38 +94,52 @@ def drop_text(drops, head):
 
 
 def delay_text(runs):
-    """Answers to the first request of a node, and to later ones."""
-    got = {first: [int(w[0]) / 1e6 for k, v in runs.items() if k[0] == 'grant' and (k[2] == '1') == first for w in v]
+    """Answers to the first requests of a node, before anything is sent, and to later ones."""
+    got = {first: [int(w[0]) / 1e6 for k, v in runs.items() if k[0] == 'grant' and (int(k[2]) <= 2) == first for w in v]
            for first in (True, False)}
     if not all(got.values()):
         return []
     rows = [[name, f'{statistics.median(got[first]):.3f}', f'{max(got[first]):.3f}', len(got[first]), xagg]
-            for first, name, xagg in ((True, 'first of a node', '9.6'), (False, 'later ones', '1.7'))]
+            for first, name, xagg in ((True, 'before anything is sent', '9.6'), (False, 'a change', '1.7'))]
     return ['## How long until a rate is known', '',
-            'From a READY until its GRANT, all nodes of the unequal workers, two levels; in milliseconds.', '',
+            'From a READY until its GRANT, all nodes of the unequal workers; in milliseconds. Goal: a tenth of [XAgg]. A READY waits behind'
+            ' gradients in the queue of a full link, that is the longest.', '',
             *table(['', 'median', 'longest', 'how many', '[XAgg], ms'], rows)]
 
 
-def unequal_text(runs, head):
+def busy(samples, unit):
+    """Seconds from the first to the last time at which a quarter of the link or more was used."""
+    used = [t for t, r in rates(samples, 0, BUSY) if r >= unit / 4]
+    return used[-1] - used[0] + BUSY if used else 0
+
+
+def unequal_text(runs, loads, head):
     unit = head['unit'].split()[0]
+    up = {}
+    for name, samples in loads.items():
+        if name.startswith('unequal'):
+            up.setdefault(name.split('-')[1], []).append(busy(samples, float(unit)))
     got = {k[1]: [float(w[0]) for w in v] for k, v in runs.items() if k[0] == 'unequal'}
     return ['## Unequal workers ([XAgg Fig. 1])', '',
             f'Four workers, links of {unit} Mbit/s, one of {int(unit) // 2}; one begins 2 s later. A gradient takes a link 1 s.'
-            ' Seconds until the last worker has the sum; down there is no limit, as the example counts the way up only.', '',
-            *table(['', 'seconds', '[XAgg]'], [[NAMES[s], spread(v, '.2f'), XAGG[s]] for s, v in got.items()])]
+            ' The example counts the way up only: from the first to the last byte of gradients that the parameter server'
+            ' (the root) is sent. The whole all-reduce takes longer with ina, which keeps to the rates of the devices on the'
+            ' way down, too; TCP has no limit there.', '',
+            *table(['', 'seconds up', '[XAgg]', 'whole all-reduce'],
+                   [[NAMES[s], spread(up[s], '.2f'), XAGG[s], spread(v, '.2f')] for s, v in got.items()])]
 
 
-def markdown(head, runs, drops, command):
+def markdown(head, runs, loads, drops, command):
     return '\n'.join(['# Rates', '', f"Measured with `{command}` in a VM: {head['host']}. What is measured, and how:",
                       '`Documentation/bench/paths.rst`. Medians, in parentheses the lowest and the highest.', '',
-                      '![Rate over time](rates.svg)', '', *drop_text(drops, head), *delay_text(runs), *unequal_text(runs, head)])
+                      '![Rate over time](rates.svg)', '', *drop_text(drops, head), *delay_text(runs), *unequal_text(runs, loads, head)])
 
 
 def plot(loads, marks, head):
     before, _ = (float(c) for c in head['capacity'].split())
     panels = []
-    for system in dict.fromkeys(n.split('-')[1] for n in loads):
-        name = next(n for n in loads if n.split('-')[1] == system)
+    for system in ('ina', 'tcp'):
+        name = next(n for n in loads if n.startswith('drop-' + system))
         drop, end = marks[name]['drop'], marks[name]['end']
         start = drop - 1.5
         panel = Panel(f'{NAMES[system]}: rate every 10 ms', 'seconds', 'Mbit/s', end - start, before * 1.5)
@@ -145,7 +161,7 @@ def as_json(head, runs, drops, command):
 def main(log, folder, command):
     head, runs, loads, marks = read(log)
     drops = of_drop(runs, loads, marks, head)
-    open(folder + '/rates.md', 'w').write(markdown(head, runs, drops, command))
+    open(folder + '/rates.md', 'w').write(markdown(head, runs, loads, drops, command))
     open(folder + '/rates.json', 'w').write(as_json(head, runs, drops, command) + '\n')
     open(folder + '/rates.svg', 'w').write(plot(loads, marks, head))
 

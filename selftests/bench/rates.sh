@@ -8,8 +8,9 @@
 #   unequal: w1, w2 (half rate), w3 (late) --- agg --+
 #            w4 -------------------------------------+-- ps, links to a switch
 #
-# rates.py reads the lines `run EXPERIMENT SYSTEM REPEAT NAME FIGURE...`, `load drop-SYSTEM-REPEAT ...` (of
-# linkload: what the worker and what the spine's link have sent) and `mark ... MICROSECONDS TEXT`.
+# rates.py reads the lines `run EXPERIMENT SYSTEM REPEAT NAME FIGURE...`, `load EXPERIMENT-SYSTEM-REPEAT ...` (of
+# linkload: what the worker and what the spine's link have sent; what ps was sent) and `mark ...
+# MICROSECONDS TEXT`.
 # options: limit=1200
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/../lib.sh"
@@ -202,10 +203,11 @@ unequal()
 	local system=$1 repeat=$2
 	shift 2
 	echo >"$trace/trace"
+	load_start load 10 sw/p-ps
 	"$@" >"$_dir/seconds" || { cat "$_dir/seconds" && return 1; }
 	awk -v run="$system $repeat" '{ n++; if ($1 > s) s = $1 }
 		END { if (n != 4) exit 1; printf "run unequal %s seconds %.3f\n", run, s }' "$_dir/seconds" &&
-		grants "$repeat"
+		grants "$repeat" && load_stop && sed "s/^/load unequal-$system-$repeat /" "$_dir/load"
 }
 
 setup()
@@ -213,7 +215,8 @@ setup()
 	# With it, cubic ends its slow start early and takes seconds to fill the way.
 	echo 0 >/sys/module/tcp_cubic/parameters/hystart &&
 		load && fabric_add 1 1500 && fabric_host w 1 && fabric_host root 2 &&
-		on w inaconf dev add eth0 && on root inaconf dev add eth0
+		on w inaconf dev add eth0 && on root inaconf dev add eth0 &&
+		on w inaconf dev set eth0 rate "${wide}mbit" && on root inaconf dev set eth0 rate "${wide}mbit"
 }
 
 ok "the fabric is there" setup || done_testing
