@@ -63,9 +63,8 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 }
 
 /*
- * Where queues are full, answers take their time, and several in a row are lost: one that
- * takes less than is granted has twice as long. If none has come on any path, it is not
- * the path.
+ * Where queues are full, answers take their time, and some are lost. If none has come on
+ * any path, it is not the path.
  */
 static bool ina_probe_is_silent(const struct ina_node *node,
 				const struct ina_path *path,
@@ -75,8 +74,6 @@ static bool ina_probe_is_silent(const struct ina_node *node,
 				 nsecs_to_jiffies(INA_PROBE_PATIENCE *
 						  READ_ONCE(path->rtt)));
 
-	if (READ_ONCE(path->pace.rate))
-		wait *= 2;
 	return READ_ONCE(path->unheard) >= INA_PROBE_MISSED &&
 	       time_after(newest, READ_ONCE(path->heard) + wait);
 }
@@ -118,7 +115,8 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 		route = rcu_dereference(path->route);
 		if (!route)
 			continue;
-		if (choice && ina_probe_is_silent(node, path, newest))
+		if (choice && READ_ONCE(path->state) == INA_PATH_STATE_UP &&
+		    ina_probe_is_silent(node, path, newest))
 			ina_path_down(node, peer, path, INA_PATH_STATE_SILENT);
 		path->recent += div_s64((s64)(path->sent - path->looked -
 					      path->recent), 8);
