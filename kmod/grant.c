@@ -530,11 +530,12 @@ unsigned int ina_grant_tick(struct ina_node *node)
 	return ms;
 }
 
-/* Take over what a child says. */
-static void ina_grant_take(struct ina_node *node, struct ina_ask *ask,
+/* Take over what a child says. Return: whether it is another than before. */
+static bool ina_grant_take(struct ina_node *node, struct ina_ask *ask,
 			   const struct ina_pkt *pkt, u32 ifindex)
 {
 	const struct ina_ready_hdr *ready = pkt->body;
+	struct ina_ask old = *ask;
 
 	ask->heard = true;
 	ask->number = pkt->seq;
@@ -544,6 +545,8 @@ static void ina_grant_take(struct ina_node *node, struct ina_ask *ask,
 	ask->receive = min(be64_to_cpu(ready->receive), INA_RATE_MAX);
 	ask->sending = ready->sending;
 	ask->tell = true;
+	return !old.heard || ask->dev != old.dev || ask->send != old.send ||
+	       ask->receive != old.receive || ask->sending != old.sending;
 }
 
 /**
@@ -567,9 +570,10 @@ int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 	if (ask->heard && (s32)(pkt->seq - ask->number) < 0) {
 		err = INA_STAT_DROP_STALE;
 	} else {
-		ina_grant_take(node, ask, pkt, ifindex);
 		node->grant.dev = ina_grant_dev(&node->grant, up);
-		ina_grant_update(node);
+		/* All children are looked at only if it asks for something else. */
+		if (ina_grant_take(node, ask, pkt, ifindex))
+			ina_grant_update(node);
 	}
 	spin_unlock_bh(&node->lock);
 	if (err)
@@ -653,13 +657,14 @@ int ina_grant_rx_grant(struct ina_node *node, const struct ina_pkt *pkt)
 /* The rate of a path may have changed. Return: whether it was cut. */
 static bool ina_grant_judge(struct ina_node *node, struct ina_path *path)
 {
-	if (!ina_rate_judge(&path->loss, node->loss_limit / 1000,
-			    READ_ONCE(path->pace.bytes),
-			    READ_ONCE(path->pace.busy),
-			    READ_ONCE(path->hop.next), ktime_get_ns()))
-		return false;
+	bool changed = ina_rate_judge(&path->loss, node->loss_limit / 1000,
+				      READ_ONCE(path->pace.bytes),
+				      READ_ONCE(path->pace.busy),
+				      READ_ONCE(path->hop.next),
+				      ktime_get_ns());
+
 	WRITE_ONCE(path->pace.rate, path->loss.limit);
-	if (!path->loss.cut)
+	if (!changed || !path->loss.cut)
 		return false;
 	ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);
 	return true;

@@ -529,6 +529,17 @@ enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
 }
 
 /**
+ * ina_hop_refused() - a packet has come, but is to come again
+ * @hop: the hop
+ */
+void ina_hop_refused(struct ina_hop *hop)
+{
+	spin_lock_bh(&hop->lock);
+	WRITE_ONCE(hop->received, hop->received + 1);
+	spin_unlock_bh(&hop->lock);
+}
+
+/**
  * ina_hop_asked() - the sender says what it has sent, and waits
  * @hop: the hop
  * @epoch: its epoch

@@ -137,6 +137,7 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 bool ina_hop_done(struct ina_hop *hop, u32 *epoch, u32 *una, u32 *end);
 enum ina_hop_todo ina_hop_received(struct ina_hop *hop, u32 epoch, u32 seq,
 				   u32 count);
+void ina_hop_refused(struct ina_hop *hop);
 enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,
 				u32 end);
 bool ina_hop_check(struct ina_hop *hop, bool *answer);

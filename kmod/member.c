@@ -295,7 +295,7 @@ void ina_member_rx_join(struct ina_node *node, const struct ina_pkt *pkt,
 			const struct in6_addr *from)
 {
 	const struct ina_join_hdr *join = pkt->body;
-	int index = ina_node_child_find(node, from);
+	int index = ina_node_child_from(node, from);
 	struct ina_child *child;
 
 	/* Numbers no node has. */

@@ -358,6 +358,13 @@ static int ina_nl_path_set(struct ina_net *inet, struct genl_info *info)
 	path = ina_nl_path_find(inet, info, &node, &peer);
 	if (IS_ERR(path))
 		return PTR_ERR(path);
+	if (!info->attrs[INA_A_PATH_WEIGHT] || info->attrs[INA_A_PATH_CHUNK] ||
+	    info->attrs[INA_A_PATH_TIMEOUT] ||
+	    info->attrs[INA_A_PATH_LOSS_LIMIT]) {
+		NL_SET_ERR_MSG(info->extack,
+			       "Of one path the weight is set, all else for the whole node: leave the path out");
+		return -EINVAL;
+	}
 	err = ina_nl_path_weight(info, &weight);
 	if (err)
 		return err;

@@ -121,6 +121,27 @@ int ina_node_child_find(const struct ina_node *node,
 }
 
 /**
+ * ina_node_child_from() - the child that sends from an address
+ * @node: the node
+ * @addr: the address: of a child, or of a path to it
+ *
+ * Context: softirq, under RCU.
+ * Return: its index or -ENOENT.
+ */
+int ina_node_child_from(const struct ina_node *node,
+			const struct in6_addr *addr)
+{
+	int i = ina_node_child_find(node, addr);
+
+	if (i >= 0)
+		return i;
+	for (i = 0; i < node->nchildren; i++)
+		if (ina_path_is_added(&node->children[i].peer, addr))
+			return i;
+	return -ENOENT;
+}
+
+/**
  * ina_node_peer() - a neighbour
  * @node: the node
  * @index: of a child, or INA_INDEX_NONE for the parent
@@ -187,6 +208,9 @@ u64 ina_node_memory(const struct ina_node *node)
 void ina_node_unalloc(struct ina_node *node)
 {
 	WRITE_ONCE(node->usable, false);
+	/* The sender, receivers and the clock of paths look at that. */
+	if (!node->dead)
+		synchronize_rcu();
 	ina_region_free(&node->sums);
 	ina_region_free(&node->results);
 	ina_region_free(&node->hops);

@@ -254,6 +254,9 @@ struct ina_tx {
  * @timeout: milliseconds without an answer until a path is silent
  * @loss_limit: packets lost of a million above which a path is sent less
  * @probe: asks on all paths
+ * @probe_at: the child it has come to; its, as the next two
+ * @probe_busy: something is under way to one before
+ * @probe_any: one before is to be asked again
  * @stride: bytes of one round's narrow elements
  * @sum_stride: bytes of one round's wide elements
  * @frags: fragments of a full round
@@ -335,6 +338,9 @@ struct ina_node {
 	u32 timeout;
 	u32 loss_limit;
 	struct timer_list probe;
+	u16 probe_at;
+	bool probe_busy;
+	bool probe_any;
 	size_t stride;
 	size_t sum_stride;
 	u32 frags;
@@ -437,6 +443,8 @@ struct ina_child *ina_node_children(const struct ina_node *node,
 				    const struct ina_tree *tree);
 void ina_node_children_free(struct ina_child *children, u16 count);
 struct ina_peer *ina_node_peer(struct ina_node *node, u16 index);
+int ina_node_child_from(const struct ina_node *node,
+			const struct in6_addr *addr);
 int ina_node_child_find(const struct ina_node *node,
 			const struct in6_addr *addr);
 

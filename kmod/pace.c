@@ -35,7 +35,9 @@ bool ina_pace_may(const struct ina_pace *pace, u64 now)
  */
 u64 ina_pace_wake(const struct ina_pace *pace)
 {
-	return READ_ONCE(pace->depart) - INA_PACE_AHEAD / 2;
+	u64 depart = READ_ONCE(pace->depart);
+
+	return depart - min(depart, INA_PACE_AHEAD / 2);
 }
 
 /**

@@ -158,6 +158,7 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		swap(to->log, from->log);
 		to->hop.log = to->log.addr;
 		to->hop.lost = from->hop.lost;
+		to->hop.received = from->hop.received;
 		to->hop.silent = from->hop.silent;
 		to->state = from->state;
 		to->weight = from->weight;

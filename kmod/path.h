@@ -161,9 +161,12 @@ struct ina_addrs {
  */
 static inline struct ina_hop *ina_path_of(struct ina_peer *peer, u8 number)
 {
+	u8 heard = READ_ONCE(peer->heard);
+
 	/* So that the clock looks after what comes on it. */
-	if (unlikely(number >= READ_ONCE(peer->heard)))
-		WRITE_ONCE(peer->heard, number + 1);
+	while (unlikely(number >= heard) &&
+	       !try_cmpxchg(&peer->heard, &heard, number + 1))
+		;
 	return &peer->path[number].hop;
 }
 

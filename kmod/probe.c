@@ -20,9 +20,11 @@
 #define INA_PROBE_MISSED	3	/* at least so many have no answer */
 #define INA_PROBE_PATIENCE	4	/* times there and back */
 #define INA_PROBE_IDLE_MS	100
+#define INA_PROBE_PEERS		32	/* asked at once */
 
 /* Is something on its way to a peer, or about to be? */
-static bool ina_probe_busy(const struct ina_peer *peer)
+static bool ina_probe_busy(const struct ina_node *node,
+			   const struct ina_peer *peer)
 {
 	int i;
 
@@ -30,7 +32,9 @@ static bool ina_probe_busy(const struct ina_peer *peer)
 		if (READ_ONCE(peer->path[i].hop.next) !=
 		    READ_ONCE(peer->path[i].hop.una))
 			return true;
-	return peer->queue.pending && !ina_queue_is_empty(&peer->queue);
+	/* Pairs with the release in ina_node_alloc(). */
+	return smp_load_acquire(&node->usable) &&
+	       !ina_queue_is_empty(&peer->queue);
 }
 
 /* Ask on one path. Context: softirq, under RCU. */
@@ -108,7 +112,7 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 
 	if (!ina_probe_wanted(peer))
 		return false;
-	*busy |= ina_probe_busy(peer);
+	*busy |= ina_probe_busy(node, peer);
 	newest = ina_probe_newest(peer);
 	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
 		route = rcu_dereference(path->route);
@@ -128,25 +132,36 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
  * ina_probe_tick() - ask on all paths there are to choose from
  * @timer: in the node
  *
- * Context: softirq.
+ * Context: softirq. A node with many children asks some at a time.
  */
 void ina_probe_tick(struct timer_list *timer)
 {
 	struct ina_node *node = container_of(timer, struct ina_node, probe);
 	unsigned int ms = INA_PROBE_IDLE_MS;
-	bool any = false, busy = false;
-	u16 i;
+	u16 end;
 
 	rcu_read_lock();
 	if (READ_ONCE(node->dead) || READ_ONCE(node->paused))
 		goto unlock;
-	if (!node->root)
-		any |= ina_probe_peer(node, &node->parent, &busy);
-	for (i = 0; i < node->nchildren; i++)
-		any |= ina_probe_peer(node, &node->children[i].peer, &busy);
-	if (busy)
+	if (!node->probe_at) {
+		node->probe_busy = false;
+		node->probe_any = !node->root &&
+				  ina_probe_peer(node, &node->parent,
+						 &node->probe_busy);
+	}
+	end = min_t(u16, node->nchildren, node->probe_at + INA_PROBE_PEERS);
+	for (; node->probe_at < end; node->probe_at++)
+		node->probe_any |=
+			ina_probe_peer(node, &node->children[node->probe_at].peer,
+				       &node->probe_busy);
+	if (end < node->nchildren) {
+		mod_timer(timer, jiffies + 1);
+		goto unlock;
+	}
+	node->probe_at = 0;
+	if (node->probe_busy)
 		ms = min(ms, READ_ONCE(node->timeout) / INA_PROBE_OFTEN);
-	if (any)
+	if (node->probe_any)
 		mod_timer(timer, jiffies + max(msecs_to_jiffies(ms), 1UL));
 unlock:
 	rcu_read_unlock();
@@ -220,7 +235,9 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 	heard->epoch = path->hop.epoch;
 	heard->seq = last->next;
 	heard->packets = mark->packets - last->packets;
-	known = path->echoed && number - path->echoed < INA_PATH_MARKS &&
+	/* Or it has begun to count anew. */
+	known = path->echoed && (s32)come >= 0 &&
+		number - path->echoed < INA_PATH_MARKS &&
 		path->probed - number < INA_PATH_MARKS &&
 		heard->packets <= S32_MAX;
 	path->echoed = number;

@@ -89,7 +89,9 @@ u64 ina_rate_of(const struct ina_rate_share *share, u64 ask)
  */
 u64 ina_rate_idle(u64 rate, u64 used, u32 others)
 {
-	return max(rate - min(rate, used), div_u64(rate, others + 1));
+	if (!rate)
+		return 0;
+	return max3(rate - min(rate, used), div_u64(rate, others + 1), 1ULL);
 }
 
 /**

@@ -58,7 +58,7 @@ void ina_rx_exit(void)
 static void ina_rx_misplaced(struct ina_node *node, const struct ina_pkt *pkt,
 			     const struct ina_rx_info *info)
 {
-	int index = ina_node_child_find(node, &info->saddr);
+	int index = ina_node_child_from(node, &info->saddr);
 
 	if (index >= 0)
 		ina_member_stranger(node, &node->children[index]);
@@ -254,8 +254,10 @@ static void ina_rx_account(struct ina_rx_walk *walk, struct ina_peer *peer,
 {
 	struct ina_hop *hop = ina_path_of(peer, pkt->path);
 
-	if (ina_rx_again(walk->node, part, err))
+	if (ina_rx_again(walk->node, part, err)) {
+		ina_hop_refused(hop);
 		return;
+	}
 	if (walk->hop != hop || walk->epoch != pkt->epoch ||
 	    walk->seq + walk->count != pkt->seq) {
 		ina_rx_settle(walk);

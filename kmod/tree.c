@@ -135,6 +135,7 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 	bitmap_zero(node->tx.ready, INA_NODE_CHILDREN_MAX + 1);
 	bitmap_zero(node->tx.held, INA_NODE_CHILDREN_MAX + 1);
 	node->tx.turn = 0;
+	node->probe_at = 0;
 	ina_path_reset(&node->parent, 0);
 	if (!node->root)
 		ina_tree_set_parent(node, &tree->parent.addr, mtu);

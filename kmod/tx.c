@@ -234,11 +234,13 @@ static void ina_tx_hold(struct ina_node *node, u16 bit, u64 wake)
 static struct ina_path *ina_tx_path(struct ina_node *node, u16 bit,
 				    struct ina_peer *peer)
 {
-	u64 now = ktime_get_ns(), wake = ina_pace_wake(&peer->pace);
 	struct ina_path *path = NULL;
+	u64 now, wake;
 
 	if (!bit)
 		ina_grant_start(node);
+	now = ktime_get_ns();
+	wake = ina_pace_wake(&peer->pace);
 	if (ina_pace_may(&peer->pace, now))
 		path = ina_path_choose(node, peer, now, &wake);
 	if (!path && wake != U64_MAX)
@@ -299,8 +301,11 @@ static int ina_tx_step(struct ina_node *node, u16 bit, int *budget)
 		return 0;
 	}
 	b.route = rcu_dereference(b.path->route);
-	if (!b.route)
+	/* It is being deleted: let that go on. */
+	if (!b.route) {
+		*budget = 0;
 		return 0;
+	}
 	b.most = ina_tx_most(node, peer, b.path, b.route);
 	credit = ina_hop_credit(&b.path->hop);
 	/* Moot ones count as well. */
@@ -323,6 +328,9 @@ static enum ina_tx_stop ina_tx_drain(struct ina_node *node, int *budget)
 {
 	u16 bit;
 
+	/* Nothing to send yet, and no memory that could say so. */
+	if (!smp_load_acquire(&node->usable))
+		return INA_TX_LATER;
 	while ((bit = ina_tx_turn(node)) <= node->nchildren) {
 		if (*budget <= 0)
 			return INA_TX_SPENT;

@@ -414,6 +414,30 @@ int ina_xmit_control_by(struct ina_node *node, struct ina_route *route,
 	return err;
 }
 
+/*
+ * The path of a control packet: the fastest, but JOIN introduces the node by the addresses
+ * of the tree. Context: under RCU.
+ */
+static struct ina_path *ina_xmit_path(const struct ina_node *node,
+				      struct ina_peer *peer, u8 type)
+{
+	struct ina_path *path, *best = ina_path_fastest(peer);
+	const struct ina_route *route;
+
+	if (type != INA_TYPE_JOIN || likely(READ_ONCE(peer->npaths) <= 1))
+		return best;
+	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
+		route = rcu_dereference(path->route);
+		if (!route || !ipv6_addr_equal(&route->dst, &peer->addr) ||
+		    !ipv6_addr_equal(ina_xmit_src(node, route), &node->local))
+			continue;
+		best = path;
+		if (READ_ONCE(path->state) == INA_PATH_STATE_UP)
+			break;
+	}
+	return best;
+}
+
 /**
  * ina_xmit_control() - send a control packet by the fastest path
  * @node: the node
@@ -431,7 +455,7 @@ int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
 	int err = -EHOSTUNREACH;
 
 	rcu_read_lock();
-	route = rcu_dereference(ina_path_fastest(peer)->route);
+	route = rcu_dereference(ina_xmit_path(node, peer, pkt->type)->route);
 	if (route)
 		err = ina_xmit_control_by(node, route, pkt, body);
 	rcu_read_unlock();

@@ -130,7 +130,7 @@ type name(__VA_ARGS__)							\
 NEVER(int, skb_copy_bits, const struct sk_buff *skb, int offset, void *to, int len)
 NEVER(void, kfree_skb, struct sk_buff *skb)
 NEVER(u32, crc32c, u32 crc, const void *data, unsigned int len)
-NEVER(int, ina_node_child_find, const struct ina_node *node,
+NEVER(int, ina_node_child_from, const struct ina_node *node,
       const struct in6_addr *addr)
 NEVER(void, ina_event_send, struct net *net, const struct ina_event *event,
       const char *fmt, ...)

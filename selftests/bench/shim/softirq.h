@@ -264,7 +264,8 @@ struct delayed_work { };
 struct dst_cache { };
 struct timer_list { };
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
-#define hweight8(x)	__builtin_popcount((u8)(x))
+#define try_cmpxchg(p, old, new) \
+	__atomic_compare_exchange_n(p, old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 typedef unsigned int gfp_t;
 struct wait_queue_entry { };
 struct page_frag { };
