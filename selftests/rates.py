@@ -6,7 +6,7 @@
   rates.py GRANTS BYTES bound MOST CHILD...   no sum of grants above MOST Mbit/s, none above CHILD's
   rates.py GRANTS BYTES reached GRANT...      there was a time at which these were granted; -: nothing
   rates.py GRANTS BYTES alone                 the last that sends has all it can send, or all there is
-  rates.py GRANTS BYTES wire LESS MORE        where grants stay for a second, that much is sent, by so
+  rates.py GRANTS BYTES wire LESS MORE        where grants stay for a while, that much is sent, by so
                                               many percent less or more
 
 GRANTS is /proc/uptime and the JSON of `inaconf tree show`, in turns; BYTES is of linkload.
@@ -15,8 +15,8 @@ import json
 import sys
 
 NEAR = 0.1     # of a grant, what counts as that
-SETTLED = 0.3  # seconds after a change until devices have done as they were told
-STAYS = 1.0    # seconds that are long enough to measure
+SETTLED = 0.2  # seconds after a change until devices have done as they were told
+STAYS = 0.5    # seconds that are long enough to measure
 
 
 def read_grants(path):
