@@ -6,6 +6,7 @@
 #ifndef _INA_PATH_H
 #define _INA_PATH_H
 
+#include <linux/atomic.h>
 #include <linux/in6.h>
 #include <linux/rcupdate.h>
 #include <net/dst_cache.h>

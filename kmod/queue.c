@@ -3,6 +3,7 @@
  * What waits to be sent to a neighbour. Context of all functions: any; but one
  * sender at a time picks.
  */
+#include <linux/atomic.h>
 #include <linux/bitmap.h>
 
 #include "queue.h"
