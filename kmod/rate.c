@@ -225,6 +225,10 @@ bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 n
 	if (time < INA_RATE_PERIOD_NS || loss->packets < INA_RATE_LOSS_PACKETS)
 		return false;
 	permille = div_u64(loss->lost * 1000ULL, loss->packets);
+	/* So few may be lost by chance: wait for more to be heard of. */
+	if (permille > limit && loss->lost < INA_RATE_LOST &&
+	    loss->packets < INA_RATE_LOST * 1000 / limit)
+		return false;
 	/* It may have sent slower than it was allowed to. */
 	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC,
 				   max_t(u64, busy - loss->busy, NSEC_PER_USEC));

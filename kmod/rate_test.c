@@ -273,6 +273,22 @@ static void judge__little(struct kunit *test)
 					       loss.since + 20 * RATE_TEST_MS));
 }
 
+/* One or two may be lost by chance. */
+static void judge__chance(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+	u64 rate = ina_rate_now(&loss), then = loss.since + 20 * RATE_TEST_MS;
+
+	ina_rate_heard(&loss, 1, 0, 100, 2, 0);
+	KUNIT_EXPECT_FALSE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT,
+						1000000, RATE_TEST_MS, 0, then));
+	KUNIT_EXPECT_EQ(test, loss.lost, 2);
+	ina_rate_heard(&loss, 1, 100, 200, 0, 0);
+	ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 1000000, RATE_TEST_MS, 0, then);
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), rate);
+	KUNIT_EXPECT_EQ(test, loss.lost, 0);
+}
+
 static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(min__unlimited),
 	KUNIT_CASE(share__max_min),
@@ -292,6 +308,7 @@ static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(judge__capacity),
 	KUNIT_CASE(judge__unlimited),
 	KUNIT_CASE(judge__little),
+	KUNIT_CASE(judge__chance),
 	{}
 };
 
