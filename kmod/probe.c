@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Every path of a peer that has several, or takes less than is granted, is asked by the
- * clock, PROBE, and the peer answers, ECHO, by the fastest path it has. So the time there
+ * clock, PROBE, and the peer answers, ECHO, by its path of the same number. So the time there
  * and back is known, how much of what was sent has come, and a path that swallows
  * packets without a word is found.
  */
@@ -197,6 +197,23 @@ void ina_probe_hurry(struct ina_node *node)
 		ina_probe_start(node);
 }
 
+/*
+ * Where an answer goes: back on the path with the number of the question, so that what is
+ * dead both ways keeps no other answer from coming; or, if there is none, in turns. Context:
+ * under RCU.
+ */
+static struct ina_route *ina_probe_back(struct ina_peer *peer, u8 number,
+					u32 turn)
+{
+	struct ina_route *route = rcu_dereference(peer->path[number].route);
+	int i;
+
+	for (i = 0; !route && i < INA_PATHS_MAX; i++)
+		route = rcu_dereference(peer->path[(turn + i) %
+						   INA_PATHS_MAX].route);
+	return route;
+}
+
 /* The peer asks: answer, and tell what has come. */
 static void ina_probe_echo(struct ina_node *node, struct ina_peer *peer,
 			   const struct ina_pkt *probe)
@@ -204,13 +221,16 @@ static void ina_probe_echo(struct ina_node *node, struct ina_peer *peer,
 	struct ina_probe_hdr hdr = *(const struct ina_probe_hdr *)probe->body;
 	struct ina_path *path = &peer->path[probe->path];
 	struct ina_pkt pkt = *probe;
+	struct ina_route *route;
 
 	pkt.type = INA_TYPE_ECHO;
 	pkt.flags = 0;
 	pkt.length = atomic_xchg(&path->marked, 0);
 	pkt.index = peer == &node->parent ? READ_ONCE(node->index) : probe->index;
 	hdr.received = cpu_to_be32(READ_ONCE(path->hop.received));
-	ina_xmit_control(node, peer, &pkt, &hdr);
+	route = ina_probe_back(peer, probe->path, be32_to_cpu(hdr.number));
+	if (route)
+		ina_xmit_control_by(node, route, &pkt, &hdr);
 }
 
 /*
