@@ -117,6 +117,21 @@ static const struct attr dev_attrs[] = {
 	{ "auto", INA_A_DEV_AUTO, KIND_FLAG },
 };
 
+static const struct attr path_attrs[] = {
+	{ "job", INA_A_PATH_JOB, KIND_U32 },
+	{ "peer", INA_A_PATH_PEER, KIND_ADDR },
+	{ "id", INA_A_PATH_ID, KIND_U32 },
+	{ "ifindex", INA_A_PATH_IFINDEX, KIND_U32 },
+	{ "src", INA_A_PATH_SRC, KIND_ADDR },
+	{ "dst", INA_A_PATH_DST, KIND_ADDR },
+	{ "sport", INA_A_PATH_SPORT, KIND_U16 },
+	{ "weight", INA_A_PATH_WEIGHT, KIND_U32 },
+	{ "state", INA_A_PATH_STATE, KIND_U32 },
+	{ "chunk", INA_A_PATH_CHUNK, KIND_U32 },
+	{ "timeout", INA_A_PATH_TIMEOUT, KIND_U32 },
+	{ "loss-limit", INA_A_PATH_LOSS_LIMIT, KIND_U32 },
+};
+
 static const struct attr stats_attrs[] = {
 	{ "job", INA_A_STATS_JOB, KIND_U32 },
 	{ "counter", INA_A_STATS_COUNTER, KIND_COUNTER },
@@ -140,6 +155,7 @@ static const struct set job_set = { job_attrs, ARRAY_SIZE(job_attrs) };
 static const struct set member_set = { member_attrs, ARRAY_SIZE(member_attrs) };
 static const struct set tree_set = { tree_attrs, ARRAY_SIZE(tree_attrs) };
 static const struct set dev_set = { dev_attrs, ARRAY_SIZE(dev_attrs) };
+static const struct set path_set = { path_attrs, ARRAY_SIZE(path_attrs) };
 static const struct set stats_set = { stats_attrs, ARRAY_SIZE(stats_attrs) };
 static const struct set event_set = { event_attrs, ARRAY_SIZE(event_attrs) };
 
@@ -153,6 +169,10 @@ static const struct cmd cmds[] = {
 	{ "dev-del", INA_CMD_DEV_DEL, &dev_set },
 	{ "dev-get", INA_CMD_DEV_GET, &dev_set },
 	{ "dev-set", INA_CMD_DEV_SET, &dev_set },
+	{ "path-add", INA_CMD_PATH_ADD, &path_set },
+	{ "path-del", INA_CMD_PATH_DEL, &path_set },
+	{ "path-set", INA_CMD_PATH_SET, &path_set },
+	{ "path-get", INA_CMD_PATH_GET, &path_set },
 	{ "stats-get", INA_CMD_STATS_GET, &stats_set },
 	{ "unknown-cmd", UNKNOWN_CMD, &job_set },
 };
