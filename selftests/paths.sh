@@ -249,7 +249,6 @@ ok "two paths carry all" wait_for 10 carry l1 300 s2 s4
 spine_fill s1 s3
 ok "they come back by themselves" wait_for 10 path_state w up 4
 ok "and are used again" wait_for 20 carry l1 120 "${spines[@]}"
-before=$(downs)
 
 # Links of the fabric: routers know; paths share what is left.
 for s in s1 s2 s3; do
