@@ -230,7 +230,7 @@ ok "a horizon of hours is refused" refused "give 1 to 60000 milliseconds" change
 ok "a second one is refused" refused "Exclusivity flag on" add eth0
 ok "one that is not there is not changed" refused "no queueing discipline ina" change lo limit 5
 ok "nor deleted" refused "." del lo
-ok "an unknown device is refused" refused "no device" add eth7
+ok "an unknown device is refused" refused "Cannot find device" add eth7
 ok "options stay" shows w0 eth0 '.[0] | .limit == 6 and .horizon == 200'
 
 ok "more than the limit are sent" send monotonic 10.0.0.12 10 2000000 0
