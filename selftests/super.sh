@@ -157,7 +157,7 @@ at_once()
 hold()
 {
 	start --rounds 1M --continue-on-failure
-	wait_for 10 reached w0 7 rounds_done 1 && delay "$1" "$(_patience 8)s" && wait_for 10 held "$1"
+	wait_for 10 reached w0 7 rounds_done 1 && delay "$1" "$(_patience 15)s" && wait_for 10 held "$1"
 }
 
 # cut: devices take single packets, and no checksums; whole: as it was.
