@@ -13,15 +13,20 @@
 #include "event.h"
 #include "node.h"
 #include "path.h"
-#include "probe.h"
 #include "tx.h"
 #include "xmit.h"
 
 #define INA_PATH_WINDOW_NS	(50 * NSEC_PER_MSEC)	/* figures are of about that */
 #define INA_PATH_TURN_SHIFT	10
 
-/* A route that goes nowhere yet. Context: process. Return: it, or NULL. */
-static struct ina_route *ina_path_route(gfp_t gfp)
+/**
+ * ina_path_route() - a route that goes nowhere yet
+ * @gfp: for memory
+ *
+ * Context: process.
+ * Return: it, or NULL.
+ */
+struct ina_route *ina_path_route(gfp_t gfp)
 {
 	struct ina_route *route = kzalloc(sizeof(*route), gfp);
 
@@ -497,8 +502,14 @@ static u8 ina_path_set_state(struct ina_path *path, u8 state)
 	return old;
 }
 
-/* Something may be sent to a peer again. */
-static void ina_path_ready(struct ina_node *node, const struct ina_peer *peer)
+/**
+ * ina_path_ready() - something may be sent to a peer again
+ * @node: the node
+ * @peer: the peer
+ *
+ * Context: any.
+ */
+void ina_path_ready(struct ina_node *node, const struct ina_peer *peer)
 {
 	u16 index = INA_INDEX_NONE;
 
@@ -563,187 +574,4 @@ void ina_path_up(struct ina_node *node, struct ina_peer *peer,
 		if (!ina_path_is_up(&peer->path[i]))
 			ina_hop_abandon(&peer->path[i].hop);
 	ina_path_ready(node, peer);
-}
-
-/* How many there are, which is the first, and whether one has a weight. */
-static void ina_path_count(struct ina_peer *peer)
-{
-	u8 i, count = 0, first = 0;
-	bool weighted = false;
-
-	for (i = INA_PATHS_MAX; i--; ) {
-		if (!rcu_access_pointer(peer->path[i].route))
-			continue;
-		count++;
-		first = i;
-		weighted |= peer->path[i].weight;
-	}
-	WRITE_ONCE(peer->weighted, weighted);
-	WRITE_ONCE(peer->first, first);
-	WRITE_ONCE(peer->npaths, count);
-}
-
-/* Source addresses of the paths to a peer. Context: inet->lock is held. */
-static void ina_path_collect(struct ina_peer *peer, struct ina_addrs *addrs,
-			     u32 *count)
-{
-	const struct ina_route *route;
-	int i;
-
-	for (i = 0; i < INA_PATHS_MAX; i++) {
-		route = rcu_access_pointer(peer->path[i].route);
-		if (!route || ipv6_addr_any(&route->src))
-			continue;
-		if (addrs)
-			addrs->addr[*count] = route->src;
-		++*count;
-	}
-}
-
-static u32 ina_path_collect_all(struct ina_node *node, struct ina_addrs *addrs)
-{
-	u32 count = 0;
-	u16 i;
-
-	ina_path_collect(&node->parent, addrs, &count);
-	for (i = 0; i < node->nchildren; i++)
-		ina_path_collect(&node->children[i].peer, addrs, &count);
-	return count;
-}
-
-/* The addresses of all paths are the node's, and @more of one that will be. */
-static int ina_path_publish(struct ina_node *node, const struct in6_addr *more)
-{
-	u32 count = ina_path_collect_all(node, NULL);
-	struct ina_addrs *addrs, *old;
-
-	addrs = kzalloc(struct_size(addrs, addr, count + 1), GFP_KERNEL_ACCOUNT);
-	if (!addrs)
-		return -ENOMEM;
-	addrs->count = ina_path_collect_all(node, addrs);
-	if (more && !ipv6_addr_any(more))
-		addrs->addr[addrs->count++] = *more;
-	old = rcu_replace_pointer(node->extra, addrs, true);
-	kfree_rcu(old, rcu);
-	return 0;
-}
-
-/* Memory to send on a path. */
-static int ina_path_alloc(struct ina_node *node, struct ina_path *path)
-{
-	int err = ina_region_alloc(&path->log, node->job,
-				   ina_hop_log_size(path->hop.group));
-
-	if (err)
-		return err;
-	spin_lock_bh(&path->hop.lock);
-	path->hop.log = path->log.addr;
-	spin_unlock_bh(&path->hop.lock);
-	return 0;
-}
-
-/**
- * ina_path_add() - add a path to a peer
- * @node: the node
- * @peer: the peer; it has a number left
- * @want: where it goes; its route is not used
- * @weight: 0: measured
- *
- * It is used when the peer has answered on it.
- * Context: process, inet->lock is held.
- * Return: its number, or -ENOMEM.
- */
-int ina_path_add(struct ina_node *node, struct ina_peer *peer,
-		 const struct ina_route *want, u32 weight)
-{
-	struct ina_route *route;
-	struct ina_path *path;
-	int err, i;
-
-	for (i = 0; rcu_access_pointer(peer->path[i].route); i++)
-		;
-	path = &peer->path[i];
-	route = ina_path_route(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!route)
-		return -ENOMEM;
-	err = ina_path_alloc(node, path);
-	if (!err)
-		err = ina_path_publish(node, &want->src);
-	if (err) {
-		dst_cache_destroy(&route->cache);
-		kfree(route);
-		path->hop.log = NULL;
-		ina_region_free(&path->log);
-		return err;
-	}
-	route->src = want->src;
-	route->dst = want->dst;
-	route->ifindex = want->ifindex;
-	route->sport = want->sport;
-	route->look_at = jiffies;
-	path->state = INA_PATH_STATE_SILENT;
-	path->weight = weight;
-	path->sent = 0;
-	path->looked = 0;
-	path->recent = 0;
-	path->rtt = 0;
-	path->goodput = 0;
-	path->lossy = 0;
-	path->loss = (struct ina_loss){};
-	path->pace = (struct ina_pace){};
-	path->lost = 0;
-	path->heard = jiffies;
-	path->echoed = 0;
-	rcu_assign_pointer(path->route, route);
-	ina_path_count(peer);
-	ina_probe_start(node);
-	return i;
-}
-
-/**
- * ina_path_del() - delete a path to a peer
- * @node: the node
- * @peer: the peer
- * @path: it, not the last
- *
- * Context: process, inet->lock is held.
- */
-void ina_path_del(struct ina_node *node, struct ina_peer *peer,
-		  struct ina_path *path)
-{
-	struct ina_route *route;
-
-	route = rcu_replace_pointer(path->route, NULL, true);
-	ina_path_count(peer);
-	/* Senders that saw it have sent. */
-	synchronize_rcu();
-	if (ina_hop_abandon(&path->hop))
-		ina_path_ready(node, peer);
-	spin_lock_bh(&path->hop.lock);
-	path->hop.log = NULL;
-	spin_unlock_bh(&path->hop.lock);
-	dst_cache_destroy(&route->cache);
-	kfree(route);
-	ina_region_free(&path->log);
-	/* Without memory the node keeps an address too many. */
-	ina_path_publish(node, NULL);
-}
-
-/**
- * ina_path_set_weight() - give a path another weight
- * @peer: the peer
- * @path: one of its paths
- * @weight: 0: measured
- *
- * Context: process, inet->lock is held.
- */
-void ina_path_set_weight(struct ina_peer *peer, struct ina_path *path,
-			 u32 weight)
-{
-	int i;
-
-	WRITE_ONCE(path->weight, weight);
-	for (i = 0; i < INA_PATHS_MAX; i++)
-		WRITE_ONCE(peer->path[i].turn, 0);
-	ina_path_count(peer);
 }

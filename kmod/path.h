@@ -171,6 +171,7 @@ static inline struct ina_hop *ina_path_of(struct ina_peer *peer, u8 number)
 	return &peer->path[number].hop;
 }
 
+struct ina_route *ina_path_route(gfp_t gfp);
 int ina_path_init(struct ina_peer *peer, const struct in6_addr *addr, u32 slots,
 		  u32 group, gfp_t gfp);
 void ina_path_exit(struct ina_peer *peer);
@@ -191,16 +192,19 @@ void ina_path_charge(struct ina_path *path, unsigned int bytes,
 		     unsigned int packets);
 void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 		       u32 lost);
+void ina_path_ready(struct ina_node *node, const struct ina_peer *peer);
+void ina_path_down(struct ina_node *node, struct ina_peer *peer,
+		   struct ina_path *path, u8 state);
+void ina_path_up(struct ina_node *node, struct ina_peer *peer,
+		 struct ina_path *path);
+
+/* path_change.c */
 int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 		 const struct ina_route *want, u32 weight);
 void ina_path_del(struct ina_node *node, struct ina_peer *peer,
 		  struct ina_path *path);
 void ina_path_set_weight(struct ina_peer *peer, struct ina_path *path,
 			 u32 weight);
-void ina_path_down(struct ina_node *node, struct ina_peer *peer,
-		   struct ina_path *path, u8 state);
-void ina_path_up(struct ina_node *node, struct ina_peer *peer,
-		 struct ina_path *path);
 
 /**
  * ina_path_is_from() - is a peer the sender
