@@ -9,11 +9,8 @@
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
-#include <linux/rcupdate.h>
 
 #include "grant.h"
-#include "ingress.h"
-#include "net.h"
 #include "node.h"
 #include "probe.h"
 #include "stats.h"
@@ -28,10 +25,8 @@
 #define INA_GRANT_END_MS	32	/* silence that ends sending */
 #define INA_GRANT_SHIFT		5	/* most doublings of the first */
 #define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
-#define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending, */
-#define INA_GRANT_STALE_MS	3000	/* who does not has ended */
+#define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending */
 #define INA_GRANT_NOW		8	/* packets sent in a softirq, the rest by the node's work */
-#define INA_GRANT_JOBS		64	/* others that are looked at */
 
 /* The device through which a neighbour is reached, 0 if there is none. */
 static u32 ina_grant_ifindex(struct ina_node *node, struct ina_peer *peer)
@@ -44,237 +39,17 @@ static u32 ina_grant_ifindex(struct ina_node *node, struct ina_peer *peer)
 	return ifindex;
 }
 
-/* Its place in @devs plus 1, or 0 if there are too many. */
-static u8 ina_grant_dev(struct ina_grant *grant, u32 ifindex)
-{
-	u8 i;
-
-	for (i = 0; ifindex && i < INA_GRANT_DEVS; i++) {
-		if (!grant->devs[i].ifindex)
-			WRITE_ONCE(grant->devs[i].ifindex, ifindex);
-		if (grant->devs[i].ifindex == ifindex)
-			return i + 1;
-	}
-	return 0;
-}
-
-/* What another node uses of a device. Return: whether it does. */
-static bool ina_grant_used(const struct ina_node *other, u32 ifindex, u64 *in,
-			   u64 *out)
-{
-	const struct ina_grant_dev *dev = other->grant.devs;
-	const struct ina_grant_dev *end = dev + INA_GRANT_DEVS;
-
-	while (dev < end && READ_ONCE(dev->ifindex) != ifindex)
-		dev++;
-	if (dev == end)
-		return false;
-	*in += READ_ONCE(dev->used_in);
-	*out += READ_ONCE(dev->used_out);
-	return READ_ONCE(dev->used_in) || READ_ONCE(dev->used_out);
-}
-
-/* What is left of a device by the nodes of other jobs is to be shared. */
-static void ina_grant_idle(struct ina_node *node, struct ina_grant_dev *dev)
-{
-	u64 rate, in = 0, out = 0;
-	struct ina_node *other;
-	struct ina_job *job;
-	u32 count = 0, others = 0;
-	unsigned long id;
-
-	rcu_read_lock();
-	rate = ina_ingress_rate(node->inet, dev->ifindex);
-	xa_for_each(&node->inet->jobs, id, job) {
-		other = rcu_dereference(job->node);
-		if (other && other != node)
-			others += ina_grant_used(other, dev->ifindex, &in, &out);
-		if (++count == INA_GRANT_JOBS)
-			break;
-	}
-	rcu_read_unlock();
-	ina_rate_begin(&dev->in, ina_rate_idle(rate, in, others));
-	ina_rate_begin(&dev->out, ina_rate_idle(rate, out, others));
-}
-
-/* Is a child sending? One that has not said so for long has ended. */
-static bool ina_grant_sends(struct ina_child *child)
-{
-	struct ina_ask *ask = &child->ask;
-
-	if (!child->workers ||
-	    time_after(jiffies, ask->at + msecs_to_jiffies(INA_GRANT_STALE_MS)))
-		ask->sending = false;
-	return ask->sending;
-}
-
-/* Share the devices between the children. */
-static void ina_grant_share(struct ina_node *node)
-{
-	struct ina_grant *grant = &node->grant;
-	struct ina_grant_dev *dev;
-	bool again;
-	u16 i;
-
-	for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++)
-		if (dev->ifindex)
-			ina_grant_idle(node, dev);
-	do {
-		again = false;
-		for (i = 0; i < node->nchildren; i++) {
-			struct ina_child *child = &node->children[i];
-
-			if (!child->ask.dev || !child->workers)
-				continue;
-			dev = &grant->devs[child->ask.dev - 1];
-			ina_rate_ask(&dev->out, child->ask.receive);
-			if (ina_grant_sends(child))
-				ina_rate_ask(&dev->in, child->ask.send);
-		}
-		for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++) {
-			again |= ina_rate_again(&dev->in);
-			again |= ina_rate_again(&dev->out);
-		}
-	} while (again);
-}
-
-/* What can come to be sent to the parent; while nothing does, what last could. */
-static u64 ina_grant_demand(struct ina_node *node)
-{
-	u64 demand = 0;
-	bool any = false;
-	u16 i;
-
-	if (node->nworkers)
-		return 0;
-	for (i = 0; i < node->nchildren; i++) {
-		if (!ina_grant_sends(&node->children[i]))
-			continue;
-		if (!node->children[i].ask.send)
-			return 0;
-		any = true;
-		demand = max(demand, node->children[i].ask.send);
-	}
-	return any ? demand : node->grant.demand;
-}
-
-/* A READY with another number is to be sent. */
-static void ina_grant_ask(struct ina_grant *grant)
+/**
+ * ina_grant_ask() - a READY with another number is to be sent
+ * @grant: of the node; its lock is held
+ */
+void ina_grant_ask(struct ina_grant *grant)
 {
 	grant->number++;
 	grant->tell = true;
 	grant->again = false;
 	grant->tries = 0;
 	grant->repeat_at = jiffies + msecs_to_jiffies(INA_GRANT_TICK_MS);
-}
-
-/* What the node asks of its parent; READY if that is another than before. */
-static void ina_grant_request(struct ina_node *node)
-{
-	struct ina_grant *grant = &node->grant;
-	struct ina_peer *parent = &node->parent;
-	u64 send, receive = 0;
-
-	grant->demand = ina_grant_demand(node);
-	send = grant->demand;
-	if (grant->dev) {
-		const struct ina_grant_dev *dev = &grant->devs[grant->dev - 1];
-
-		send = ina_rate_min(send, dev->out.capacity);
-		receive = dev->in.capacity;
-	}
-	if (!grant->number || send != grant->send ||
-	    receive != grant->receive) {
-		grant->send = send;
-		grant->receive = receive;
-		ina_grant_ask(grant);
-	}
-	WRITE_ONCE(parent->pace.rate, grant->known ?
-		   ina_rate_min(grant->rate, send) : send);
-}
-
-/* What a child may send and is sent; GRANT if it may send another rate. */
-static void ina_grant_give(struct ina_node *node, struct ina_child *child)
-{
-	static const struct ina_rate_share unlimited;
-	struct ina_grant *grant = &node->grant;
-	struct ina_ask *ask = &child->ask;
-	struct ina_grant_dev *dev = ask->dev ? &grant->devs[ask->dev - 1] : NULL;
-	u64 rate;
-
-	WRITE_ONCE(child->peer.pace.rate,
-		   ina_rate_of(dev ? &dev->out : &unlimited, ask->receive));
-	if (!ask->heard || (!ask->sending && ask->granted))
-		return;
-	/* More than the node can pass on would only wait here. */
-	rate = ina_rate_of(dev ? &dev->in : &unlimited, ask->send);
-	if (!node->root)
-		rate = ina_rate_min(rate, node->parent.pace.rate);
-	if (rate != ask->rate)
-		ask->tell = true;
-	ask->rate = rate;
-}
-
-/* Nodes of other jobs that use a device, too, get more or less of it. */
-static void ina_grant_nudge(struct ina_node *node)
-{
-	struct ina_node *other;
-	struct ina_job *job;
-	unsigned long id;
-	u32 count = 0;
-
-	rcu_read_lock();
-	xa_for_each(&node->inet->jobs, id, job) {
-		other = rcu_dereference(job->node);
-		if (other && other != node)
-			ina_node_tick_in(other, INA_GRANT_TICK_MS);
-		if (++count == INA_GRANT_JOBS)
-			break;
-	}
-	rcu_read_unlock();
-}
-
-/* What the node uses of its devices, for others to see. */
-static void ina_grant_use(struct ina_node *node)
-{
-	u64 in[INA_GRANT_DEVS] = {}, out[INA_GRANT_DEVS] = {};
-	struct ina_grant *grant = &node->grant;
-	struct ina_grant_dev *dev;
-	bool changed = false;
-	u16 i;
-
-	if (grant->sending && grant->dev)
-		out[grant->dev - 1] = node->parent.pace.rate;
-	for (i = 0; i < node->nchildren; i++) {
-		const struct ina_ask *ask = &node->children[i].ask;
-
-		if (!ask->dev || !ask->sending)
-			continue;
-		in[ask->dev - 1] += ask->rate;
-		out[ask->dev - 1] += node->children[i].peer.pace.rate;
-	}
-	for (i = 0; i < INA_GRANT_DEVS; i++) {
-		dev = &grant->devs[i];
-		changed |= !dev->used_in != !in[i] || !dev->used_out != !out[i];
-		WRITE_ONCE(dev->used_in, in[i]);
-		WRITE_ONCE(dev->used_out, out[i]);
-	}
-	if (changed)
-		ina_grant_nudge(node);
-}
-
-/* Something has changed: look at all rates again. */
-static void ina_grant_update(struct ina_node *node)
-{
-	u16 i;
-
-	lockdep_assert_held(&node->lock);
-	ina_grant_share(node);
-	if (!node->root)
-		ina_grant_request(node);
-	for (i = 0; i < node->nchildren; i++)
-		ina_grant_give(node, &node->children[i]);
-	ina_grant_use(node);
 }
 
 /**
@@ -420,14 +195,14 @@ void ina_grant_start(struct ina_node *node)
 	spin_lock_bh(&node->lock);
 	if (!grant->sending) {
 		WRITE_ONCE(grant->sending, true);
-		grant->dev = ina_grant_dev(grant, ifindex);
+		grant->dev = ina_share_dev(grant, ifindex);
 		ina_grant_ask(grant);
 		if (!grant->known && !grant->alone && !grant->waits) {
 			grant->waits = true;
 			WRITE_ONCE(node->parent.pace.depart, ktime_get_ns() +
 				   INA_GRANT_WAIT_MS * NSEC_PER_MSEC);
 		}
-		ina_grant_update(node);
+		ina_share_update(node);
 	}
 	spin_unlock_bh(&node->lock);
 	ina_grant_send_now(node, 0);
@@ -524,7 +299,7 @@ unsigned int ina_grant_tick(struct ina_node *node)
 	spin_lock_bh(&node->lock);
 	ms = ina_grant_clock(node);
 	if (node->grant.devs[0].ifindex)
-		ina_grant_update(node);
+		ina_share_update(node);
 	spin_unlock_bh(&node->lock);
 	ina_grant_flush(node);
 	return ms;
@@ -540,7 +315,7 @@ static bool ina_grant_take(struct ina_node *node, struct ina_ask *ask,
 	ask->heard = true;
 	ask->number = pkt->seq;
 	ask->at = jiffies;
-	ask->dev = ina_grant_dev(&node->grant, ifindex);
+	ask->dev = ina_share_dev(&node->grant, ifindex);
 	ask->send = min(be64_to_cpu(ready->send), INA_RATE_MAX);
 	ask->receive = min(be64_to_cpu(ready->receive), INA_RATE_MAX);
 	ask->sending = ready->sending;
@@ -570,10 +345,10 @@ int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 	if (ask->heard && (s32)(pkt->seq - ask->number) < 0) {
 		err = INA_STAT_DROP_STALE;
 	} else {
-		node->grant.dev = ina_grant_dev(&node->grant, up);
+		node->grant.dev = ina_share_dev(&node->grant, up);
 		/* All children are looked at only if it asks for something else. */
 		if (ina_grant_take(node, ask, pkt, ifindex))
-			ina_grant_update(node);
+			ina_share_update(node);
 	}
 	spin_unlock_bh(&node->lock);
 	if (err)
@@ -625,7 +400,7 @@ static void ina_grant_accept(struct ina_node *node, u32 ready, u32 seq, u64 rate
 	if (grant->waits)
 		WRITE_ONCE(node->parent.pace.depart, 0);
 	grant->waits = false;
-	ina_grant_update(node);
+	ina_share_update(node);
 }
 
 /**

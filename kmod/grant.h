@@ -121,6 +121,7 @@ struct ina_heard {
 	u32 marked;
 };
 
+void ina_grant_ask(struct ina_grant *grant);
 void ina_grant_start(struct ina_node *node);
 void ina_grant_forget(struct ina_node *node);
 void ina_grant_flush(struct ina_node *node);
@@ -130,5 +131,9 @@ int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 int ina_grant_rx_grant(struct ina_node *node, const struct ina_pkt *pkt);
 void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
 		    struct ina_path *path, const struct ina_heard *heard);
+
+/* share.c */
+u8 ina_share_dev(struct ina_grant *grant, u32 ifindex);
+void ina_share_update(struct ina_node *node);
 
 #endif /* _INA_GRANT_H */

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is there and who gets it: the devices of a node, shared between its children and
+ * with the nodes of other jobs. What each gets is written down and marked to be told; grant.c
+ * tells it. Context: the node's lock is held.
+ */
+#include <linux/jiffies.h>
+#include <linux/rcupdate.h>
+
+#include "grant.h"
+#include "ingress.h"
+#include "net.h"
+#include "node.h"
+
+#define INA_SHARE_STALE_MS	3000	/* who has not said for so long that it sends has ended */
+#define INA_SHARE_NUDGE_MS	8	/* until others look again */
+#define INA_SHARE_JOBS		64	/* others that are looked at */
+
+/**
+ * ina_share_dev() - a device through which a neighbour is reached
+ * @grant: of the node; its lock is held
+ * @ifindex: the device, 0 if there is none
+ *
+ * Return: its place in @grant->devs plus 1, or 0 if there are too many.
+ */
+u8 ina_share_dev(struct ina_grant *grant, u32 ifindex)
+{
+	u8 i;
+
+	for (i = 0; ifindex && i < INA_GRANT_DEVS; i++) {
+		if (!grant->devs[i].ifindex)
+			WRITE_ONCE(grant->devs[i].ifindex, ifindex);
+		if (grant->devs[i].ifindex == ifindex)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* What another node uses of a device. Return: whether it does. */
+static bool ina_share_used(const struct ina_node *other, u32 ifindex, u64 *in,
+			   u64 *out)
+{
+	const struct ina_grant_dev *dev = other->grant.devs;
+	const struct ina_grant_dev *end = dev + INA_GRANT_DEVS;
+
+	while (dev < end && READ_ONCE(dev->ifindex) != ifindex)
+		dev++;
+	if (dev == end)
+		return false;
+	*in += READ_ONCE(dev->used_in);
+	*out += READ_ONCE(dev->used_out);
+	return READ_ONCE(dev->used_in) || READ_ONCE(dev->used_out);
+}
+
+/* What is left of a device by the nodes of other jobs is to be shared. */
+static void ina_share_idle(struct ina_node *node, struct ina_grant_dev *dev)
+{
+	u64 rate, in = 0, out = 0;
+	struct ina_node *other;
+	struct ina_job *job;
+	u32 count = 0, others = 0;
+	unsigned long id;
+
+	rcu_read_lock();
+	rate = ina_ingress_rate(node->inet, dev->ifindex);
+	xa_for_each(&node->inet->jobs, id, job) {
+		other = rcu_dereference(job->node);
+		if (other && other != node)
+			others += ina_share_used(other, dev->ifindex, &in, &out);
+		if (++count == INA_SHARE_JOBS)
+			break;
+	}
+	rcu_read_unlock();
+	ina_rate_begin(&dev->in, ina_rate_idle(rate, in, others));
+	ina_rate_begin(&dev->out, ina_rate_idle(rate, out, others));
+}
+
+/* Is a child sending? One that has not said so for long has ended. */
+static bool ina_share_sends(struct ina_child *child)
+{
+	struct ina_ask *ask = &child->ask;
+
+	if (!child->workers ||
+	    time_after(jiffies, ask->at + msecs_to_jiffies(INA_SHARE_STALE_MS)))
+		ask->sending = false;
+	return ask->sending;
+}
+
+/* Share the devices between the children. */
+static void ina_share_all(struct ina_node *node)
+{
+	struct ina_grant *grant = &node->grant;
+	struct ina_grant_dev *dev;
+	bool again;
+	u16 i;
+
+	for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++)
+		if (dev->ifindex)
+			ina_share_idle(node, dev);
+	do {
+		again = false;
+		for (i = 0; i < node->nchildren; i++) {
+			struct ina_child *child = &node->children[i];
+
+			if (!child->ask.dev || !child->workers)
+				continue;
+			dev = &grant->devs[child->ask.dev - 1];
+			ina_rate_ask(&dev->out, child->ask.receive);
+			if (ina_share_sends(child))
+				ina_rate_ask(&dev->in, child->ask.send);
+		}
+		for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++) {
+			again |= ina_rate_again(&dev->in);
+			again |= ina_rate_again(&dev->out);
+		}
+	} while (again);
+}
+
+/* What can come to be sent to the parent; while nothing does, what last could. */
+static u64 ina_share_demand(struct ina_node *node)
+{
+	u64 demand = 0;
+	bool any = false;
+	u16 i;
+
+	if (node->nworkers)
+		return 0;
+	for (i = 0; i < node->nchildren; i++) {
+		if (!ina_share_sends(&node->children[i]))
+			continue;
+		if (!node->children[i].ask.send)
+			return 0;
+		any = true;
+		demand = max(demand, node->children[i].ask.send);
+	}
+	return any ? demand : node->grant.demand;
+}
+
+/* What the node asks of its parent; READY if that is another than before. */
+static void ina_share_request(struct ina_node *node)
+{
+	struct ina_grant *grant = &node->grant;
+	struct ina_peer *parent = &node->parent;
+	u64 send, receive = 0;
+
+	grant->demand = ina_share_demand(node);
+	send = grant->demand;
+	if (grant->dev) {
+		const struct ina_grant_dev *dev = &grant->devs[grant->dev - 1];
+
+		send = ina_rate_min(send, dev->out.capacity);
+		receive = dev->in.capacity;
+	}
+	if (!grant->number || send != grant->send ||
+	    receive != grant->receive) {
+		grant->send = send;
+		grant->receive = receive;
+		ina_grant_ask(grant);
+	}
+	WRITE_ONCE(parent->pace.rate, grant->known ?
+		   ina_rate_min(grant->rate, send) : send);
+}
+
+/* What a child may send and is sent; GRANT if it may send another rate. */
+static void ina_share_give(struct ina_node *node, struct ina_child *child)
+{
+	static const struct ina_rate_share unlimited;
+	struct ina_grant *grant = &node->grant;
+	struct ina_ask *ask = &child->ask;
+	struct ina_grant_dev *dev = ask->dev ? &grant->devs[ask->dev - 1] : NULL;
+	u64 rate;
+
+	WRITE_ONCE(child->peer.pace.rate,
+		   ina_rate_of(dev ? &dev->out : &unlimited, ask->receive));
+	if (!ask->heard || (!ask->sending && ask->granted))
+		return;
+	/* More than the node can pass on would only wait here. */
+	rate = ina_rate_of(dev ? &dev->in : &unlimited, ask->send);
+	if (!node->root)
+		rate = ina_rate_min(rate, node->parent.pace.rate);
+	if (rate != ask->rate)
+		ask->tell = true;
+	ask->rate = rate;
+}
+
+/* Nodes of other jobs that use a device, too, get more or less of it. */
+static void ina_share_nudge(struct ina_node *node)
+{
+	struct ina_node *other;
+	struct ina_job *job;
+	unsigned long id;
+	u32 count = 0;
+
+	rcu_read_lock();
+	xa_for_each(&node->inet->jobs, id, job) {
+		other = rcu_dereference(job->node);
+		if (other && other != node)
+			ina_node_tick_in(other, INA_SHARE_NUDGE_MS);
+		if (++count == INA_SHARE_JOBS)
+			break;
+	}
+	rcu_read_unlock();
+}
+
+/* What the node uses of its devices, for others to see. */
+static void ina_share_use(struct ina_node *node)
+{
+	u64 in[INA_GRANT_DEVS] = {}, out[INA_GRANT_DEVS] = {};
+	struct ina_grant *grant = &node->grant;
+	struct ina_grant_dev *dev;
+	bool changed = false;
+	u16 i;
+
+	if (grant->sending && grant->dev)
+		out[grant->dev - 1] = node->parent.pace.rate;
+	for (i = 0; i < node->nchildren; i++) {
+		const struct ina_ask *ask = &node->children[i].ask;
+
+		if (!ask->dev || !ask->sending)
+			continue;
+		in[ask->dev - 1] += ask->rate;
+		out[ask->dev - 1] += node->children[i].peer.pace.rate;
+	}
+	for (i = 0; i < INA_GRANT_DEVS; i++) {
+		dev = &grant->devs[i];
+		changed |= !dev->used_in != !in[i] || !dev->used_out != !out[i];
+		WRITE_ONCE(dev->used_in, in[i]);
+		WRITE_ONCE(dev->used_out, out[i]);
+	}
+	if (changed)
+		ina_share_nudge(node);
+}
+
+/**
+ * ina_share_update() - something has changed: look at all rates again
+ * @node: the node; its lock is held
+ *
+ * What has to be told is marked.
+ */
+void ina_share_update(struct ina_node *node)
+{
+	u16 i;
+
+	lockdep_assert_held(&node->lock);
+	ina_share_all(node);
+	if (!node->root)
+		ina_share_request(node);
+	for (i = 0; i < node->nchildren; i++)
+		ina_share_give(node, &node->children[i]);
+	ina_share_use(node);
+}
