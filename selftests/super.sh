@@ -157,7 +157,7 @@ at_once()
 hold()
 {
 	start --rounds 1M --continue-on-failure
-	wait_for 10 reached w0 7 rounds_done 1 && delay "$1" "$(_patience 15)s" && wait_for 10 held "$1"
+	wait_for 10 reached w0 7 rounds_done 1 && delay "$1" 20s && wait_for 10 held "$1"
 }
 
 # cut: devices take single packets, and no checksums; whole: as it was.
@@ -244,7 +244,7 @@ ok "their worker has seen no wrong sum" halt KILL "${started[0]}"
 on w0 inaconf job del 7
 ok "their worker and their node go" held w0
 ok "nor has the other one" halt INT "${started[1]}"
-ok "they leave without them" wait_for 10 not held w0
+ok "they leave without them" wait_for 20 not held w0
 # What is left goes, too: a new node would hear a JOIN of the old one.
 at_once w0
 delay w0 10ms
@@ -268,7 +268,7 @@ ok "large results wait in the queue of the aggregator" hold agg
 delay agg 1ms
 ok "a worker moves to the root meanwhile" move
 ok "rounds go on" more
-ok "those that waited have come" wait_for 10 not held agg
+ok "those that waited have come" wait_for 20 not held agg
 ok "rounds go on after that" more
 ok "no sum was wrong" halt INT "${started[@]}"
 at_once agg
