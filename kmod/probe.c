@@ -37,7 +37,10 @@ static bool ina_probe_busy(const struct ina_node *node,
 	       !ina_queue_is_empty(&peer->queue);
 }
 
-/* Ask on one path. Context: softirq, under RCU. */
+/*
+ * Ask on one path, behind what was handed down before and waits for its time. Context:
+ * softirq, under RCU.
+ */
 static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 			   struct ina_path *path, struct ina_route *route)
 {
@@ -59,7 +62,9 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 		.next = READ_ONCE(path->hop.next),
 	};
 	WRITE_ONCE(path->unheard, path->unheard + 1);
-	ina_xmit_control_by(node, route, &pkt, &probe);
+	ina_xmit_control_by(node, route, &pkt, &probe,
+			    max(READ_ONCE(peer->pace.depart),
+				READ_ONCE(path->pace.depart)));
 }
 
 /*
@@ -230,7 +235,7 @@ static void ina_probe_echo(struct ina_node *node, struct ina_peer *peer,
 	hdr.received = cpu_to_be32(READ_ONCE(path->hop.received));
 	route = ina_probe_back(peer, probe->path, be32_to_cpu(hdr.number));
 	if (route)
-		ina_xmit_control_by(node, route, &pkt, &hdr);
+		ina_xmit_control_by(node, route, &pkt, &hdr, 0);
 }
 
 /*

@@ -388,13 +388,14 @@ void ina_xmit_own(struct ina_node *node, struct sk_buff *skb,
  * @route: where to
  * @pkt: header
  * @body: the header of the type
+ * @depart: nanoseconds of CLOCK_MONOTONIC before which it is not to leave, 0 for at once
  *
  * Control is small and rare and does not wait for the send buffer.
  * Context: process or softirq, under RCU, no lock held.
  * Return: 0 or a negative errno; whoever waits for an answer repeats.
  */
 int ina_xmit_control_by(struct ina_node *node, struct ina_route *route,
-			const struct ina_pkt *pkt, const void *body)
+			const struct ina_pkt *pkt, const void *body, u64 depart)
 {
 	unsigned int size = ina_wire_body_size(pkt);
 	struct sk_buff *skb;
@@ -406,6 +407,8 @@ int ina_xmit_control_by(struct ina_node *node, struct ina_route *route,
 	ina_wire_build(skb_put(skb, sizeof(struct ina_hdr)), pkt);
 	skb_put_data(skb, body, size);
 	ina_xmit_own(node, skb, 1);
+	if (depart)
+		ina_xmit_depart(node, skb, depart);
 	local_bh_disable();
 	err = ina_xmit_send(node, route, skb);
 	local_bh_enable();
@@ -457,7 +460,7 @@ int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
 	rcu_read_lock();
 	route = rcu_dereference(ina_xmit_path(node, peer, pkt->type)->route);
 	if (route)
-		err = ina_xmit_control_by(node, route, pkt, body);
+		err = ina_xmit_control_by(node, route, pkt, body, 0);
 	rcu_read_unlock();
 	return err;
 }
@@ -488,7 +491,7 @@ void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
 
 	if (dst_cache_init(&route.cache, GFP_ATOMIC))
 		return;
-	ina_xmit_control_by(node, &route, &pkt, &welcome);
+	ina_xmit_control_by(node, &route, &pkt, &welcome, 0);
 	dst_cache_destroy(&route.cache);
 }
 

@@ -32,7 +32,7 @@ unsigned int ina_xmit_segs(struct ina_node *node, struct ina_route *route);
 int ina_xmit_send(struct ina_node *node, struct ina_route *route,
 		  struct sk_buff *skb);
 int ina_xmit_control_by(struct ina_node *node, struct ina_route *route,
-			const struct ina_pkt *pkt, const void *body);
+			const struct ina_pkt *pkt, const void *body, u64 depart);
 int ina_xmit_control(struct ina_node *node, struct ina_peer *peer,
 		     const struct ina_pkt *pkt, const void *body);
 void ina_xmit_stranger(struct ina_node *node, const struct in6_addr *to,
