@@ -424,7 +424,7 @@ unlock:
 	spin_unlock_bh(&node->lock);
 }
 
-/* The window moved on in the epoch we are in. */
+/* The window moved on in the epoch we are in, or were in until it was closed. */
 static void ina_member_base(struct ina_node *node, u64 base)
 {
 	int i;
@@ -503,6 +503,9 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	/* Closed, or another one: then the closing of ours was lost. */
 	ina_epoch_close(node, &blame);
 	e.root = be64_to_cpu(epoch->root);
+	/* All may wait for us to hear that the rounds of this window have failed. */
+	if (e.number == node->epoch && e.root == node->root_id)
+		ina_member_base(node, e.base);
 	if (e.members && node->subtree)
 		ina_epoch_follow(node, &e);
 ack:
@@ -557,7 +560,8 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	/* One that did not take the epoch is told again, in its time. */
 	if (node->epoch && !ina_member_heard(node, child)) {
 		ina_node_tick(node);
-	} else if (node->open && be64_to_cpu(ack->base) != node->base) {
+	} else if (pkt->epoch == node->epoch &&
+		   be64_to_cpu(ack->base) != node->base) {
 		child->announce = true;
 		ina_node_kick(node);
 	}

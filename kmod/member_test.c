@@ -537,6 +537,20 @@ static void rx_epoch__closes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, node->open);
 }
 
+/* The window moved on, which was not heard, before the epoch was closed. */
+static void rx_epoch__closed_base(struct kunit *test)
+{
+	struct ina_node *node = member_test_inner(test);
+
+	ina_test_epoch_seq(node, 5, 40, 12, 8, 99);
+	ina_test_epoch_seq(node, 6, 40, 14, 0, 0);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
+	/* That of an epoch we are not in says nothing. */
+	ina_test_epoch_seq(node, 7, 41, 20, 0, 0);
+	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
+}
+
 /* The end of an epoch comes late, after the next has been opened. */
 static void rx_epoch__late_close(struct kunit *test)
 {
@@ -699,6 +713,7 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(rx_epoch__base),
 	KUNIT_CASE(rx_epoch__next),
 	KUNIT_CASE(rx_epoch__closes),
+	KUNIT_CASE(rx_epoch__closed_base),
 	KUNIT_CASE(rx_epoch__late_close),
 	KUNIT_CASE(rx_epoch__past),
 	KUNIT_CASE(rx_ack__advances),
