@@ -430,19 +430,26 @@ int ina_grant_rx_grant(struct ina_node *node, const struct ina_pkt *pkt)
 }
 
 /* The rate of a path may have changed. Return: whether it was cut. */
-static bool ina_grant_judge(struct ina_node *node, struct ina_path *path)
+static bool ina_grant_judge(struct ina_node *node, struct ina_path *path, u64 now)
 {
-	bool changed = ina_rate_judge(&path->loss, node->loss_limit / 1000,
-				      READ_ONCE(path->pace.bytes),
-				      READ_ONCE(path->pace.busy),
-				      READ_ONCE(path->hop.next),
-				      ktime_get_ns());
+	bool cut = ina_rate_judge(&path->loss, node->loss_limit / 1000,
+				  READ_ONCE(path->hop.next), now);
 
 	WRITE_ONCE(path->pace.rate, path->loss.limit);
-	if (!changed || !path->loss.cut)
-		return false;
-	ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);
-	return true;
+	if (cut)
+		ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);
+	return cut;
+}
+
+/* What was sent since a group was answered last, and how long that took. */
+static void ina_grant_since(struct ina_path *path, struct ina_heard *heard)
+{
+	u64 sent = READ_ONCE(path->pace.bytes), took = READ_ONCE(path->pace.busy);
+
+	heard->bytes = sent - path->loss.sent;
+	heard->busy = took - path->loss.took;
+	path->loss.sent = sent;
+	path->loss.took = took;
 }
 
 /**
@@ -450,20 +457,23 @@ static bool ina_grant_judge(struct ina_node *node, struct ina_path *path)
  * @node: the node
  * @peer: the neighbour
  * @path: on which it was sent
- * @heard: packets of which it speaks, the first, those that are missing or marked
+ * @heard: what it tells
  *
  * Context: softirq, no lock held.
  */
 void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
-		    struct ina_path *path, const struct ina_heard *heard)
+		    struct ina_path *path, struct ina_heard *heard)
 {
 	bool cut;
+	u64 now;
 
 	spin_lock_bh(&node->lock);
+	now = ktime_get_ns();
 	path->loss.most = READ_ONCE(peer->pace.rate);
-	ina_rate_heard(&path->loss, heard->epoch, heard->seq, heard->packets,
-		       heard->lost, heard->marked);
-	cut = ina_grant_judge(node, path);
+	if (!heard->bytes)
+		ina_grant_since(path, heard);
+	ina_rate_heard(&path->loss, heard, now);
+	cut = ina_grant_judge(node, path, now);
 	spin_unlock_bh(&node->lock);
 	/* Now it is worth while to hear more often. */
 	if (cut)

@@ -105,22 +105,6 @@ struct ina_grant {
 	struct ina_grant_dev devs[INA_GRANT_DEVS];
 };
 
-/**
- * struct ina_heard - what a neighbour tells of packets
- * @epoch: in which they were sent
- * @seq: number of the first
- * @packets: how many these are
- * @lost: how many of them have not come
- * @marked: how many have, with a mark of congestion
- */
-struct ina_heard {
-	u32 epoch;
-	u32 seq;
-	u32 packets;
-	u32 lost;
-	u32 marked;
-};
-
 void ina_grant_ask(struct ina_grant *grant);
 void ina_grant_start(struct ina_node *node);
 void ina_grant_forget(struct ina_node *node);
@@ -130,7 +114,7 @@ int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 		       const struct ina_pkt *pkt);
 int ina_grant_rx_grant(struct ina_node *node, const struct ina_pkt *pkt);
 void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
-		    struct ina_path *path, const struct ina_heard *heard);
+		    struct ina_path *path, struct ina_heard *heard);
 
 /* share.c */
 u8 ina_share_dev(struct ina_grant *grant, u32 ifindex);

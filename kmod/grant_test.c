@@ -321,6 +321,7 @@ static void loss__cuts(struct kunit *test)
 
 	peer->pace.rate = 30 * GRANT_TEST_MB;
 	path->loss.since = ktime_get_ns() - NSEC_PER_SEC;
+	path->loss.heard = path->loss.since;
 	path->pace.bytes = 60 * GRANT_TEST_MB;
 	path->pace.busy = NSEC_PER_SEC;
 	ina_grant_loss(node, peer, path, &heard);

@@ -53,10 +53,14 @@ struct ina_route {
  * struct ina_path_mark - what was sent on a path before a PROBE
  * @packets: ever
  * @next: number of the next
+ * @bytes: ever; its lower half, as of what follows
+ * @busy: nanoseconds that took, without pauses
  */
 struct ina_path_mark {
 	u32 packets;
 	u32 next;
+	u32 bytes;
+	u32 busy;
 };
 
 /**

@@ -60,6 +60,8 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 	path->marks[path->probed % INA_PATH_MARKS] = (struct ina_path_mark){
 		.packets = READ_ONCE(path->packets),
 		.next = READ_ONCE(path->hop.next),
+		.bytes = READ_ONCE(path->pace.bytes),
+		.busy = READ_ONCE(path->pace.busy),
 	};
 	WRITE_ONCE(path->unheard, path->unheard + 1);
 	ina_xmit_control_by(node, route, &pkt, &probe,
@@ -258,6 +260,8 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 	heard->epoch = path->hop.epoch;
 	heard->seq = last->next;
 	heard->packets = mark->packets - last->packets;
+	heard->bytes = mark->bytes - last->bytes;
+	heard->busy = mark->busy - last->busy;
 	/* Or it has begun to count anew. */
 	known = path->echoed && (s32)come >= 0 &&
 		number - path->echoed < INA_PATH_MARKS &&

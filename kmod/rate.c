@@ -119,22 +119,43 @@ u64 ina_rate_now(const struct ina_loss *loss)
 /**
  * ina_rate_heard() - the receiver answers
  * @loss: what the sender knows
- * @epoch: in which the packets were sent
- * @seq: number of the first of them
- * @packets: how many these are
- * @lost: how many of them have not come
- * @marked: how many have, with a mark of congestion
+ * @heard: what it tells
+ * @now: nanoseconds
  */
-void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
-		    u32 lost, u32 marked)
+void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 now)
 {
+	u64 last = loss->heard;
+
+	loss->heard = now;
 	/* They tell of a rate that is not used any more. */
-	if (loss->cut && loss->epoch == epoch && (s32)(seq - loss->after) < 0)
+	if (loss->changed && loss->epoch == heard->epoch &&
+	    (s32)(heard->seq - loss->after) < 0)
 		return;
-	loss->epoch = epoch;
-	loss->cut = false;
-	loss->packets += packets;
-	loss->lost += min(packets, lost + marked / 2);
+	if (loss->changed || !loss->since)
+		loss->since = last ?: now;
+	loss->changed = false;
+	loss->epoch = heard->epoch;
+	loss->packets += heard->packets;
+	loss->lost += min(heard->packets, heard->lost + heard->marked / 2);
+	loss->bytes += heard->bytes;
+	loss->busy += heard->busy;
+}
+
+/* A period is over. */
+static void ina_rate_restart(struct ina_loss *loss, u64 now)
+{
+	loss->since = now;
+	loss->packets = 0;
+	loss->lost = 0;
+	loss->bytes = 0;
+	loss->busy = 0;
+}
+
+/* Wait for news of what is sent from now on. */
+static void ina_rate_change(struct ina_loss *loss, u32 next)
+{
+	loss->changed = true;
+	loss->after = next;
 }
 
 /* Slower did not help, time and again: that much is lost for another reason. */
@@ -145,12 +166,13 @@ static void ina_rate_uncut(struct ina_loss *loss, u32 permille)
 	loss->steps = 0;
 	loss->usual = permille;
 	loss->cuts = 0;
-	loss->cut = false;
 }
 
-/* More is lost than may be: send only what has arrived. */
-static void ina_rate_cut(struct ina_loss *loss, u64 rate, u32 permille,
-			 u32 next)
+/*
+ * More is lost than may be: send only what has arrived. Where next to nothing has, it was
+ * not the rate alone.
+ */
+static void ina_rate_cut(struct ina_loss *loss, u64 rate, u32 permille)
 {
 	rate = min(ina_rate_now(loss) ?: INA_RATE_MAX, rate);
 	if (!loss->cuts++) {
@@ -163,13 +185,13 @@ static void ina_rate_cut(struct ina_loss *loss, u64 rate, u32 permille,
 		ina_rate_uncut(loss, permille);
 		return;
 	}
-	permille = min_t(u32, permille - loss->usual, INA_RATE_CUT);
+	permille -= loss->usual;
+	if (loss->packets - loss->lost < INA_RATE_LOSS_PACKETS)
+		permille = min_t(u32, permille, INA_RATE_CUT);
 	loss->limit = max(div_u64(rate * (1000 - permille), 1000),
 			  INA_RATE_MIN);
 	loss->step = loss->limit / INA_RATE_STEPS;
 	loss->steps = 0;
-	loss->cut = true;
-	loss->after = next;
 }
 
 /* Little is lost: a step up, in time a larger one, until all that is granted is used. */
@@ -178,7 +200,7 @@ static void ina_rate_recover(struct ina_loss *loss, u64 periods)
 	if (loss->cuts)
 		loss->cuts--;
 	loss->limit += loss->step * min_t(u64, periods, INA_RATE_GAP);
-	if (!(++loss->steps % (INA_RATE_STEPS / 2)))
+	if (!(++loss->steps % (INA_RATE_STEPS / 4)))
 		loss->step *= 2;
 	if (loss->limit >= (loss->most ?: INA_RATE_MAX))
 		loss->limit = 0;
@@ -202,47 +224,39 @@ void ina_rate_limit(struct ina_loss *loss, u64 rate)
  * ina_rate_judge() - is it time to change the rate, after an answer
  * @loss: what the sender knows
  * @limit: of a thousand packets, so many may be lost
- * @bytes: sent so far
- * @busy: nanoseconds that took, without pauses
  * @next: number of the next packet
  * @now: nanoseconds
  *
- * Return: true if it has changed.
+ * Return: true if it was cut.
  */
-bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 next,
-		    u64 now)
+bool ina_rate_judge(struct ina_loss *loss, u32 limit, u32 next, u64 now)
 {
-	u64 time = now - loss->since, before = ina_rate_now(loss);
+	u64 time = now - loss->since, before = loss->limit;
+	bool cut = false;
 	u32 permille;
-	u64 rate;
 
-	if (!loss->since) {
-		loss->since = now;
-		loss->bytes = bytes;
-		loss->busy = busy;
-		return false;
-	}
-	if (time < INA_RATE_PERIOD_NS || loss->packets < INA_RATE_LOSS_PACKETS)
+	if (!loss->since || time < INA_RATE_PERIOD_NS ||
+	    loss->packets < INA_RATE_LOSS_PACKETS)
 		return false;
 	permille = div_u64(loss->lost * 1000ULL, loss->packets);
 	/* So few may be lost by chance: wait for more to be heard of. */
 	if (permille > limit && loss->lost < INA_RATE_LOST &&
 	    loss->packets < INA_RATE_LOST * 1000 / limit)
 		return false;
-	/* It may have sent slower than it was allowed to. */
-	rate = mul_u64_u64_div_u64(bytes - loss->bytes, NSEC_PER_SEC,
-				   max_t(u64, busy - loss->busy, NSEC_PER_USEC));
 	/* It may be less than it was, but by chance. */
 	if (permille < loss->usual)
 		loss->usual -= (loss->usual - permille + 3) / 4;
-	if (permille > limit + loss->usual * 3 / 2)
-		ina_rate_cut(loss, max(rate, INA_RATE_MIN), permille, next);
-	else if (loss->limit)
+	if (permille > limit + loss->usual * 3 / 2) {
+		/* It may have sent slower than it was allowed to. */
+		ina_rate_cut(loss, mul_u64_u64_div_u64(loss->bytes, NSEC_PER_SEC,
+						       max_t(u64, loss->busy, NSEC_PER_USEC)),
+			     permille);
+		cut = loss->cuts;
+	} else if (loss->limit) {
 		ina_rate_recover(loss, div64_u64(time, INA_RATE_PERIOD_NS));
-	loss->since = now;
-	loss->bytes = bytes;
-	loss->busy = busy;
-	loss->packets = 0;
-	loss->lost = 0;
-	return ina_rate_now(loss) != before;
+	}
+	ina_rate_restart(loss, now);
+	if (loss->limit != before)
+		ina_rate_change(loss, next);
+	return cut;
 }

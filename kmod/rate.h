@@ -32,27 +32,51 @@ struct ina_rate_share {
 };
 
 /**
+ * struct ina_heard - what a neighbour tells of packets that were sent to it
+ * @epoch: in which they were sent
+ * @seq: number of the first
+ * @packets: how many these are
+ * @lost: how many of them have not come
+ * @marked: how many have, with a mark of congestion
+ * @bytes: of all of them; 0: unknown
+ * @busy: nanoseconds it took to send them, without pauses
+ */
+struct ina_heard {
+	u32 epoch;
+	u32 seq;
+	u32 packets;
+	u32 lost;
+	u32 marked;
+	u64 bytes;
+	u64 busy;
+};
+
+/**
  * struct ina_loss - what a sender hears of loss on its way
  * @most: what it is granted
  * @limit: what the way takes, 0 while that is not known to be less
- * @since: when the period began, in nanoseconds
- * @bytes: sent until then
- * @busy: nanoseconds that took, without pauses
- * @packets: of which was heard in it
+ * @heard: when it heard last, in nanoseconds
+ * @since: when the period began
+ * @bytes: of packets of which was heard in it
+ * @busy: nanoseconds it took to send them
+ * @packets: how many these are
  * @lost: how many of them were lost; two that were marked count as one
  * @epoch: to which numbers belong
- * @after: number of the first packet sent since the rate was cut
- * @cut: packets with lower numbers were sent at another rate
+ * @after: number of the first packet sent at this rate
+ * @changed: packets with lower numbers were sent at another rate
  * @step: by which @limit rises in a period
  * @steps: how often it has, since the rate was cut
  * @cuts: how often the rate was cut lately
  * @first: lost of 1000 when that began
  * @before: at which rate it was sent before that
  * @usual: lost of 1000 however slow it was sent
+ * @sent: bytes, ever, when a group was answered last
+ * @took: nanoseconds that took
  */
 struct ina_loss {
 	u64 most;
 	u64 limit;
+	u64 heard;
 	u64 since;
 	u64 bytes;
 	u64 busy;
@@ -60,13 +84,15 @@ struct ina_loss {
 	u32 lost;
 	u32 epoch;
 	u32 after;
-	bool cut;
+	bool changed;
 	u64 step;
 	u32 steps;
 	u32 cuts;
 	u32 first;
 	u64 before;
 	u32 usual;
+	u64 sent;
+	u64 took;
 };
 
 /**
@@ -90,10 +116,8 @@ u64 ina_rate_of(const struct ina_rate_share *share, u64 ask);
 u64 ina_rate_idle(u64 rate, u64 used, u32 others);
 u64 ina_rate_speed(u32 mbit);
 u64 ina_rate_now(const struct ina_loss *loss);
-void ina_rate_heard(struct ina_loss *loss, u32 epoch, u32 seq, u32 packets,
-		    u32 lost, u32 marked);
+void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 now);
 void ina_rate_limit(struct ina_loss *loss, u64 rate);
-bool ina_rate_judge(struct ina_loss *loss, u32 limit, u64 bytes, u64 busy, u32 next,
-		    u64 now);
+bool ina_rate_judge(struct ina_loss *loss, u32 limit, u32 next, u64 now);
 
 #endif /* _INA_RATE_H */
