@@ -57,6 +57,8 @@ void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 		ina_worker_round_end(node->workers[i], entry, 0);
 		ina_worker_skip(node->workers[i], false);
 	}
+	/* Who waits for an epoch has no part in it, and is to pass it. */
+	wake_up_interruptible_all(&node->wait);
 	ina_round_advance(node);
 }
 

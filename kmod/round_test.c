@@ -395,6 +395,28 @@ static void fail__tells(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry->blame.reason, INA_REASON_LENGTH);
 }
 
+static int round_test_woken(struct wait_queue_entry *wait, unsigned int mode,
+			    int sync, void *key)
+{
+	wait->private = wait;
+	return 1;
+}
+
+/* Also who has no part in it is woken: it may wait for the next epoch, which waits for it. */
+static void fail__wakes(struct kunit *test)
+{
+	struct ina_node *node = round_test_inner(test);
+	struct ina_tag tag = round_test_tag(node, 2);
+	struct wait_queue_entry wait;
+
+	init_waitqueue_func_entry(&wait, round_test_woken);
+	add_wait_queue(&node->wait, &wait);
+	ina_fail_round(node, &tag, &(struct ina_blame){
+			.reason = INA_REASON_DEADLINE });
+	remove_wait_queue(&node->wait, &wait);
+	KUNIT_EXPECT_PTR_EQ(test, wait.private, (void *)&wait);
+}
+
 /* A round that is complete, or outside the window, cannot fail. */
 static void fail__too_late(struct kunit *test)
 {
@@ -541,6 +563,7 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(result__early),
 	KUNIT_CASE(result__members),
 	KUNIT_CASE(fail__tells),
+	KUNIT_CASE(fail__wakes),
 	KUNIT_CASE(fail__too_late),
 	KUNIT_CASE(fail_from__passed_on),
 	KUNIT_CASE(fail_all__running),
