@@ -25,12 +25,7 @@ addr()
 # job_add OPTION...: job 7 on all nodes, in place of what was there.
 job_add()
 {
-	local n
-	for n in "${nodes[@]}"; do
-		# At first there is none.
-		on "$n" inaconf job del 7 2>/dev/null
-		on "$n" inaconf job add 7 capacity "$elements" deadline 60000 "$@" || return
-	done
+	job_fresh "${nodes[*]}" 7 capacity "$elements" deadline 60000 "$@"
 }
 
 # place NODE PARENT|- [workers=N] CHILD...
@@ -123,11 +118,6 @@ same_hash()
 	local now
 	now=$(hashes) || return
 	[[ ${hash:=$now} == "$now" ]] || { echo "$now, not $hash"; return 1; }
-}
-
-not()
-{
-	! "$@"
 }
 
 # memory DTYPE NODE: bytes of a job of 1 Mi elements, on an aggregator a0, on a root with a worker

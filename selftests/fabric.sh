@@ -312,3 +312,18 @@ other_spines()
 {
 	printf '%s\n' "${spines[@]}" | grep -vx "$(first_spine "$1" "$2")"
 }
+
+# plant ID OPTION...: between w and root, of one path and many rounds in flight
+plant()
+{
+	job_fresh "root w" "$@" capacity "$elements" depth "$depth" deadline 60000 &&
+		on root inaconf tree set job "$1" child "${addr[w]}" &&
+		on w inaconf tree set job "$1" parent "${addr[root]}"
+}
+
+uptime_us()
+{
+	local up
+	read -r up _ </proc/uptime
+	echo "${up/./}0000"
+}

@@ -43,6 +43,12 @@ skip()
 	echo "ok $_cases - $1 # SKIP $2"
 }
 
+# not COMMAND...: for ok
+not()
+{
+	! "$@"
+}
+
 # A time limit, longer on the slow kernel.
 _patience()
 {
@@ -217,6 +223,17 @@ halt()
 		(($? != 3)) || { echo "worker $pid has seen a wrong sum" && bad=1; }
 	done
 	return "$bad"
+}
+
+# job_fresh NODES ID OPTION...: on each of these nodes, a job without a past
+job_fresh()
+{
+	local nodes=$1 n
+	shift
+	for n in $nodes; do
+		on "$n" inaconf job del "$1" 2>/dev/null # at first there is none
+		on "$n" inaconf job add "$@" || return
+	done
 }
 
 # counter NAME JOB|- COUNTER

@@ -67,11 +67,6 @@ objects()
 	[[ $(nlclient "$1" dump | grep -c '^---') == "$2" ]]
 }
 
-not()
-{
-	! "$@"
-}
-
 load
 ns_add m
 ip link set lo up

@@ -12,6 +12,7 @@
 #   w0 .1 -- mq0 ------ mq0 -- w1 .2    10.0.1.0/24, four queues
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pair.sh"
 
 nodes=(root w0 w1)
 elements=$(full 50000 5000)
@@ -22,35 +23,9 @@ gap=$(full 10000 40000) # microseconds
 # tree: of a new job on all nodes
 tree()
 {
-	local n
-	for n in "${nodes[@]}"; do
-		# At first there is none.
-		on "$n" inaconf job del 7 2>/dev/null
-		on "$n" inaconf job add 7 capacity "$elements" || return
-	done
-	on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12 &&
+	job_fresh "${nodes[*]}" 7 capacity "$elements" && on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12 &&
 		on w0 inaconf tree set job 7 parent 10.0.0.1 &&
 		on w1 inaconf tree set job 7 parent 10.0.0.1
-}
-
-# start [OPTION...]: both workers
-start()
-{
-	local i
-	started=()
-	for i in 0 1; do
-		spawn "w$i" "w$i.log" ina-perf --job 7 --rank "$i" --elements "$elements" "$@"
-		started+=($!)
-	done
-}
-
-# sums: a few rounds, every element checked
-sums()
-{
-	start --rounds "$rounds"
-	finish "${started[@]}" && return
-	grep -H . "$_dir"/w[01].log
-	return 1
 }
 
 # queue NODE WORD...: tc qdisc there
@@ -89,11 +64,6 @@ refused()
 pacing()
 {
 	ip netns exec "$(ns w0)" nlclient dev-get dump | has "^pacing=$1\$"
-}
-
-not()
-{
-	! "$@"
 }
 
 # send CLOCK ADDRESS COUNT AHEAD_US GAP_US: from w0

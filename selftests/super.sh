@@ -9,6 +9,7 @@
 #   w1 .12 --+-- switch --+-- root .1      10.0.0.0/24, fd00::/64
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pair.sh"
 
 nodes=(root agg w0 w1)
 declare -A number=([root]=1 [agg]=2 [w0]=11 [w1]=12) skbs=() taken=() control=()
@@ -19,36 +20,10 @@ net=10.0.0.
 # tree: of a new job on all nodes
 tree()
 {
-	local n
-	for n in "${nodes[@]}"; do
-		# At first there is none.
-		on "$n" inaconf job del 7 2>/dev/null
-		on "$n" inaconf job add 7 capacity "$elements" || return
-	done
-	on root inaconf tree set job 7 child "${net}2" &&
+	job_fresh "${nodes[*]}" 7 capacity "$elements" && on root inaconf tree set job 7 child "${net}2" &&
 		on agg inaconf tree set job 7 parent "${net}1" child "${net}11" child "${net}12" &&
 		on w0 inaconf tree set job 7 parent "${net}2" &&
 		on w1 inaconf tree set job 7 parent "${net}2"
-}
-
-# start [OPTION...]: both workers
-start()
-{
-	local i
-	started=()
-	for i in 0 1; do
-		spawn "w$i" "w$i.log" ina-perf --job 7 --rank "$i" --elements "$elements" "$@"
-		started+=($!)
-	done
-}
-
-# sums: a few rounds, every element checked
-sums()
-{
-	start --rounds "$rounds"
-	finish "${started[@]}" && return
-	grep -H . "$_dir"/w[01].log
-	return 1
 }
 
 # came NODE: skbs since the mark; packets the job has taken: of elements, and control
@@ -134,11 +109,6 @@ held()
 	bytes=$(tc -n "$(ns "$1")" -j -s qdisc show dev eth0 | grep -o '"backlog":[0-9]*')
 	echo "$bytes"
 	((${bytes#*:} > 20000))
-}
-
-not()
-{
-	! "$@"
 }
 
 # delay NODE TIME: of what it sends from now on

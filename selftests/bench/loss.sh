@@ -93,11 +93,7 @@ busy()
 plant()
 {
 	local n
-	for n in root agg "${workers[@]}"; do
-		# At first there is none.
-		on "$n" inaconf job del 7 2>/dev/null
-		on "$n" inaconf job add 7 "${job[@]}" || return
-	done
+	job_fresh "root agg ${workers[*]}" 7 "${job[@]}" || return
 	for n in "${workers[@]}"; do
 		on "$n" inaconf tree set job 7 parent 10.0.0.2 || return
 	done

@@ -20,25 +20,6 @@ stage=${BENCH_STAGE:-$(full 6 4)}	# seconds between two events of an experiment
 elements=50000
 depth=16
 
-uptime_us()
-{
-	local up
-	read -r up _ </proc/uptime
-	echo "${up/./}0000"
-}
-
-# plant ID OPTION...: a new job without a past, of one path
-plant()
-{
-	local n
-	for n in root w; do
-		on "$n" inaconf job del "$1" 2>/dev/null # at first there is none
-		on "$n" inaconf job add "$@" capacity "$elements" depth "$depth" deadline 60000 || return
-	done
-	on root inaconf tree set job "$1" child "${addr[w]}" &&
-		on w inaconf tree set job "$1" parent "${addr[root]}"
-}
-
 # both SPINE...: more paths, up and down
 both()
 {

@@ -26,27 +26,9 @@ gradient=$((unit * 950000 / 32))	# elements that a link takes a second for, with
 workers=(w1 w2 w3 w4)
 trace=/sys/kernel/tracing
 
-uptime_us()
-{
-	local up
-	read -r up _ </proc/uptime
-	echo "${up/./}0000"
-}
-
-# plant: a job without a past between w and root
-plant()
-{
-	local n
-	for n in root w; do
-		on "$n" inaconf job del 7 2>/dev/null # at first there is none
-		on "$n" inaconf job add 7 capacity "$elements" depth "$depth" deadline 60000 || return
-	done
-	on root inaconf tree set job 7 child "${addr[w]}" && on w inaconf tree set job 7 parent "${addr[root]}"
-}
-
 start_ina()
 {
-	plant || return
+	plant 7 || return
 	spawn w out ina-perf --job 7 --rank 0 --rounds 1M --elements "$elements" --timeout 60000 --json
 	ends=($!)
 }
@@ -138,12 +120,8 @@ unequal_setup()
 unequal_plant()
 {
 	local n
-	for n in ps agg "${workers[@]}"; do
-		on "$n" inaconf job del 8 2>/dev/null # at first there is none
-	done
-	for n in ps "$@" "${workers[@]}"; do
-		on "$n" inaconf job add 8 capacity "$gradient" depth 1 deadline 100000 || return
-	done
+	on agg inaconf job del 8 2>/dev/null # there may be none
+	job_fresh "ps $* ${workers[*]}" 8 capacity "$gradient" depth 1 deadline 100000 || return
 	if (($#)); then
 		on ps inaconf tree set job 8 child 10.0.0.2 child 10.0.0.14 &&
 			on agg inaconf tree set job 8 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12 child 10.0.0.13
