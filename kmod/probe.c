@@ -324,6 +324,7 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 					  rtt);
 	WRITE_ONCE(path->heard, jiffies);
 	WRITE_ONCE(path->unheard, 0);
+	heard.rtt = rtt;
 	spin_lock_bh(&path->hop.lock);
 	known = ina_probe_learn(path, be32_to_cpu(hdr->number),
 				be32_to_cpu(hdr->received), &heard);

@@ -14,6 +14,8 @@
 #define INA_RATE_CUT	750	/* of 1000: never less than a quarter is left at once */
 #define INA_RATE_CUTS	8	/* that help nothing: the loss is not ours */
 #define INA_RATE_GAP	16	/* periods without news that count */
+#define INA_RATE_QUEUE	10000000ULL	/* nanoseconds that packets may wait on the way */
+#define INA_RATE_WAITS	8	/* of so many steps one is made then */
 
 /**
  * ina_rate_begin() - share a capacity
@@ -139,6 +141,12 @@ void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 no
 	loss->lost += min(heard->packets, heard->lost + heard->marked / 2);
 	loss->bytes += heard->bytes;
 	loss->busy += heard->busy;
+	if (!heard->rtt)
+		return;
+	loss->rtt = heard->rtt;
+	/* The way may get longer. */
+	loss->near = loss->near ? min(heard->rtt, loss->near + loss->near / 256) :
+				  heard->rtt;
 }
 
 /* A period is over. */
@@ -194,11 +202,30 @@ static void ina_rate_cut(struct ina_loss *loss, u64 rate, u32 permille)
 	loss->steps = 0;
 }
 
-/* Little is lost: a step up, in time a larger one, until all that is granted is used. */
-static void ina_rate_recover(struct ina_loss *loss, u64 periods)
+/*
+ * Who does not use what it may does not see whether the way takes it, and where packets
+ * queue up already more will be lost soon: then most steps are left out. Not all, as what
+ * queues up may be of others, who do not care.
+ */
+static bool ina_rate_may_rise(struct ina_loss *loss, u64 time)
 {
+	u64 used = mul_u64_u64_div_u64(loss->bytes, NSEC_PER_SEC, time);
+
+	if (4 * used >= 3 * loss->limit &&
+	    loss->rtt <= 2 * loss->near + INA_RATE_QUEUE)
+		return true;
+	return !(++loss->waits % INA_RATE_WAITS);
+}
+
+/* Little is lost: a step up, in time a larger one, until all that is granted is used. */
+static void ina_rate_recover(struct ina_loss *loss, u64 time)
+{
+	u64 periods = div64_u64(time, INA_RATE_PERIOD_NS);
+
 	if (loss->cuts)
 		loss->cuts--;
+	if (!ina_rate_may_rise(loss, time))
+		return;
 	loss->limit += loss->step * min_t(u64, periods, INA_RATE_GAP);
 	if (!(++loss->steps % (INA_RATE_STEPS / 4)))
 		loss->step *= 2;
@@ -253,7 +280,7 @@ bool ina_rate_judge(struct ina_loss *loss, u32 limit, u32 next, u64 now)
 			     permille);
 		cut = loss->cuts;
 	} else if (loss->limit) {
-		ina_rate_recover(loss, div64_u64(time, INA_RATE_PERIOD_NS));
+		ina_rate_recover(loss, time);
 	}
 	ina_rate_restart(loss, now);
 	if (loss->limit != before)

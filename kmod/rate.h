@@ -40,6 +40,7 @@ struct ina_rate_share {
  * @marked: how many have, with a mark of congestion
  * @bytes: of all of them; 0: unknown
  * @busy: nanoseconds it took to send them, without pauses
+ * @rtt: nanoseconds from the last of them until now; 0: unknown
  */
 struct ina_heard {
 	u32 epoch;
@@ -49,6 +50,7 @@ struct ina_heard {
 	u32 marked;
 	u64 bytes;
 	u64 busy;
+	u64 rtt;
 };
 
 /**
@@ -64,8 +66,11 @@ struct ina_heard {
  * @epoch: to which numbers belong
  * @after: number of the first packet sent at this rate
  * @changed: packets with lower numbers were sent at another rate
+ * @rtt: nanoseconds there and back, as heard last
+ * @near: the least that was heard lately
  * @step: by which @limit rises in a period
  * @steps: how often it has, since the rate was cut
+ * @waits: steps up to now of which most were left out
  * @cuts: how often the rate was cut lately
  * @first: lost of 1000 when that began
  * @before: at which rate it was sent before that
@@ -85,8 +90,11 @@ struct ina_loss {
 	u32 epoch;
 	u32 after;
 	bool changed;
+	u64 rtt;
+	u64 near;
 	u64 step;
 	u32 steps;
+	u32 waits;
 	u32 cuts;
 	u32 first;
 	u64 before;

@@ -199,6 +199,31 @@ static void judge__recovers(struct kunit *test)
 	KUNIT_EXPECT_LE(test, i, INA_RATE_STEPS);
 }
 
+/* Little of the rate is used, or packets queue up on the way: it rises slower. */
+static void judge__rises_slower(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss(), other;
+	u64 cut;
+	u32 i;
+
+	rate_test_answer(&loss, 0, 600, 0);
+	cut = ina_rate_now(&loss);
+	other = loss;
+	for (i = 1; ina_rate_now(&loss) == cut; i++)
+		rate_test_hear(&loss, i * 2000, 100, 0, 0);
+	KUNIT_EXPECT_EQ(test, i, 9);
+	other.near = 10 * RATE_TEST_MS;
+	for (i = 1; ina_rate_now(&other) == cut; i++) {
+		other.rtt = 40 * RATE_TEST_MS;
+		rate_test_answer(&other, i * 2000, 0, 0);
+	}
+	KUNIT_EXPECT_EQ(test, i, 9);
+	other.rtt = 20 * RATE_TEST_MS;
+	cut = ina_rate_now(&other);
+	rate_test_answer(&other, i * 2000, 0, 0);
+	KUNIT_EXPECT_GT(test, ina_rate_now(&other), cut);
+}
+
 /* A packet that was marked has come: it counts half. */
 static void judge__marks(struct kunit *test)
 {
@@ -279,7 +304,7 @@ static void judge__unlimited(struct kunit *test)
 	loss.most = 0;
 	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 0, 500, 0));
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
-	for (i = 1; ina_rate_now(&loss) && i < 1000; i++)
+	for (i = 1; ina_rate_now(&loss) && i < 5000; i++)
 		rate_test_answer(&loss, i * 2000, 0, 0);
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 0);
 }
@@ -322,6 +347,7 @@ static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(judge__proportion),
 	KUNIT_CASE(judge__once),
 	KUNIT_CASE(judge__recovers),
+	KUNIT_CASE(judge__rises_slower),
 	KUNIT_CASE(judge__marks),
 	KUNIT_CASE(judge__all),
 	KUNIT_CASE(judge__most),
