@@ -123,8 +123,7 @@ def unequal_text(runs, loads, head):
     return ['## Unequal workers ([XAgg Fig. 1])', '',
             f'Four workers, links of {unit} Mbit/s, one of {int(unit) // 2}; one begins 2 s later. A gradient takes a link 1 s.'
             ' The example counts the way up only: from the first to the last byte of gradients that the parameter server'
-            ' (the root) is sent. The whole all-reduce takes longer with ina, which keeps to the rates of the devices on the'
-            ' way down, too; TCP has no limit there.', '',
+            ' (the root) is sent. Down, the same links carry a result for each worker, or for the aggregator.', '',
             *table(['', 'seconds up', '[XAgg]', 'whole all-reduce'],
                    [[NAMES[s], spread(up[s], '.2f'), XAGG[s], spread(v, '.2f')] for s, v in got.items()])]
 

@@ -6,7 +6,8 @@
 #
 #   drop:    w --- l1 --- s1 (30, then 10 Mbit/s) --- l2 --- root
 #   unequal: w1, w2 (half rate), w3 (late) --- agg --+
-#            w4 -------------------------------------+-- ps, links to a switch
+#            w4 -------------------------------------+-- ps, links to a switch; agg has one for
+#            each side, and routes what w1, w2 and w3 send to ps themselves
 #
 # rates.py reads the lines `run EXPERIMENT SYSTEM REPEAT NAME FIGURE...`, `load EXPERIMENT-SYSTEM-REPEAT ...` (of
 # linkload: what the worker and what the spine's link have sent; what ps was sent) and `mark ...
@@ -85,35 +86,38 @@ drop()
 		$((then_lost[0] - lost[0] + then_lost[1] - lost[1]))
 }
 
-# limit NODE MBIT: what it sends; down there is no limit
+# limit NODE DEVICE MBIT: what it sends
 limit()
 {
-	tc -n "$(ns "$1")" qdisc replace dev eth0 root tbf rate "$2mbit" burst 16kb limit 4mb
+	tc -n "$(ns "$1")" qdisc replace dev "$2" root tbf rate "$3mbit" burst 16kb limit 4mb
 }
 
-# takes NODE: what it is sent, by the port of the switch
-takes()
+# The other device of agg, towards ps.
+uplink()
 {
-	tc -n "$(ns sw)" qdisc replace dev "p-$1" root tbf rate "${unit}mbit" burst 16kb limit 4mb
+	ip link add eth1 netns "$(ns agg)" mtu 1500 type veth peer name p-agg1 netns "$(ns sw)" mtu 1500 &&
+		on sw ip link set p-agg1 master bridge0 up && on agg ip link set eth1 up &&
+		on agg ip addr add 10.0.0.2/24 dev eth1 &&
+		on agg sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.arp_ignore=1 &&
+		on ps ip route add 10.0.1.0/24 via 10.0.0.2
 }
 
+# All links have a rate, both ways: a device's what it sends, a port's of the switch what a
+# device is sent, where several send to it.
 unequal_setup()
 {
-	local n i=10
+	local n
 	switch_add 1500
-	host_add ps 10.0.0.1/24 && host_add agg 10.0.0.2/24 || return
-	for n in "${workers[@]}"; do
-		host_add "$n" "10.0.0.$((++i))/24" && limit "$n" "$unit" || return
+	host_add ps 10.0.0.1/24 && host_add w4 10.0.0.14/24 && host_add agg 10.0.1.2/24 && uplink || return
+	for n in w1 w2 w3; do
+		host_add "$n" "10.0.1.1${n#w}/24" && on "$n" ip route add default via 10.0.1.2 || return
 	done
-	limit w2 $((unit / 2)) && limit agg "$unit" && takes ps && takes agg || return
 	for n in ps agg "${workers[@]}"; do
-		on "$n" inaconf dev add eth0 || return
+		limit "$n" eth0 "$unit" && on "$n" inaconf dev add eth0 && on "$n" inaconf dev set eth0 rate "${unit}mbit" || return
 	done
-	for n in ps agg w1 w3 w4; do
-		on "$n" inaconf dev set eth0 rate "${unit}mbit" || return
-	done
-	on w2 inaconf dev set eth0 rate "$((unit / 2))mbit" &&
-		echo 1 >"$trace/events/ina/ina_grant/enable"
+	limit w2 eth0 $((unit / 2)) && on w2 inaconf dev set eth0 rate "$((unit / 2))mbit" &&
+		limit agg eth1 "$unit" && on agg inaconf dev add eth1 && on agg inaconf dev set eth1 rate "${unit}mbit" &&
+		limit sw p-ps "$unit" && limit sw p-agg "$unit" && echo 1 >"$trace/events/ina/ina_grant/enable"
 }
 
 # unequal_plant NODE...: of the job, besides the root and workers; the tree
@@ -124,9 +128,9 @@ unequal_plant()
 	job_fresh "ps $* ${workers[*]}" 8 capacity "$gradient" depth 1 deadline 100000 || return
 	if (($#)); then
 		on ps inaconf tree set job 8 child 10.0.0.2 child 10.0.0.14 &&
-			on agg inaconf tree set job 8 parent 10.0.0.1 child 10.0.0.11 child 10.0.0.12 child 10.0.0.13
+			on agg inaconf tree set job 8 parent 10.0.0.1 child 10.0.1.11 child 10.0.1.12 child 10.0.1.13
 	else
-		on ps inaconf tree set job 8 child 10.0.0.11 child 10.0.0.12 child 10.0.0.13 child 10.0.0.14
+		on ps inaconf tree set job 8 child 10.0.1.11 child 10.0.1.12 child 10.0.1.13 child 10.0.0.14
 	fi || return
 	for n in w1 w2 w3; do
 		on "$n" inaconf tree set job 8 parent "10.0.0.$(($# ? 2 : 1))" || return
