@@ -424,7 +424,7 @@ unlock:
 	spin_unlock_bh(&node->lock);
 }
 
-/* The window moved on in the epoch we are in, or were in until it was closed. */
+/* The window moved on in the epoch we are in. */
 static void ina_member_base(struct ina_node *node, u64 base)
 {
 	int i;
@@ -441,6 +441,23 @@ static void ina_member_base(struct ina_node *node, u64 base)
 			ina_worker_state(node->workers[i], INA_CTL_OPEN);
 	}
 	node->cut_off = false;
+}
+
+/*
+ * The window of an epoch that is closed had moved on, which was not heard. Whatever a
+ * worker still waits for below has failed while nobody counted this node.
+ */
+static void ina_member_closed_base(struct ina_node *node, u64 base,
+				   const struct ina_blame *blame)
+{
+	int i;
+
+	if (base <= node->base)
+		return;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_give_up(node->workers[i], 0, base, blame);
+	ina_member_base(node, base);
 }
 
 /*
@@ -505,7 +522,7 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	e.root = be64_to_cpu(epoch->root);
 	/* All may wait for us to hear that the rounds of this window have failed. */
 	if (e.number == node->epoch && e.root == node->root_id)
-		ina_member_base(node, e.base);
+		ina_member_closed_base(node, e.base, &blame);
 	if (e.members && node->subtree)
 		ina_epoch_follow(node, &e);
 ack:
@@ -520,7 +537,9 @@ static bool ina_member_heard(const struct ina_node *node,
 			     const struct ina_child *child)
 {
 	if (!node->open)
-		return !child->heard_open;
+		return !child->heard_open &&
+		       (child->epoch_heard != node->epoch ||
+			child->heard_base >= node->base);
 	return child->heard_open && child->epoch_heard == node->epoch;
 }
 
@@ -542,6 +561,7 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	       !ina_member_heard(node, child);
 	child->epoch_heard = pkt->epoch;
 	child->heard_open = pkt->workers;
+	child->heard_base = be64_to_cpu(ack->base);
 	if (pkt->epoch == node->epoch && child->acked != U64_MAX &&
 	    acked > child->acked &&
 	    acked <= node->base + node->job->config.depth) {
@@ -560,8 +580,7 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	/* One that did not take the epoch is told again, in its time. */
 	if (node->epoch && !ina_member_heard(node, child)) {
 		ina_node_tick(node);
-	} else if (pkt->epoch == node->epoch &&
-		   be64_to_cpu(ack->base) != node->base) {
+	} else if (node->open && child->heard_base < node->base) {
 		child->announce = true;
 		ina_node_kick(node);
 	}

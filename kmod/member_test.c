@@ -5,6 +5,7 @@
  * see test.h for the node.
  */
 #include "control.h"
+#include "epoch.h"
 #include "fail.h"
 #include "member.h"
 #include "round.h"
@@ -636,6 +637,46 @@ static void rx_ack__epoch(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, node->children[0].announce);
 }
 
+/* Is child 0 told again by the clock? */
+static bool member_test_repeats(struct ina_node *node)
+{
+	node->children[0].announce = false;
+	spin_lock_bh(&node->lock);
+	ina_member_repeat(node);
+	spin_unlock_bh(&node->lock);
+	return node->children[0].announce;
+}
+
+/* The window of a child is behind: it is told at once, or by the clock if the epoch is closed. */
+static void rx_ack__base(struct kunit *test)
+{
+	struct ina_node *node = member_test_open(test);
+
+	ina_test_ack(node, 0, node->epoch, 2);
+	ina_test_ack(node, 1, node->epoch, 2);
+	KUNIT_ASSERT_EQ(test, node->base, 2ULL);
+	node->children[0].announce = false;
+	ina_test_ack_base(node, 0, node->epoch, 2, 0, true);
+	KUNIT_EXPECT_TRUE(test, node->children[0].announce);
+	node->children[0].announce = false;
+	/* As if this node were behind: there is nothing to tell. */
+	ina_test_ack_base(node, 0, node->epoch, 2, 3, true);
+	KUNIT_EXPECT_FALSE(test, node->children[0].announce);
+	spin_lock_bh(&node->lock);
+	ina_epoch_close(node, &(struct ina_blame){ .reason = INA_REASON_DEADLINE });
+	node->held = true;
+	spin_unlock_bh(&node->lock);
+	ina_test_ack_base(node, 0, node->epoch, 2, 0, false);
+	KUNIT_EXPECT_TRUE(test, member_test_repeats(node));
+	ina_test_ack_base(node, 0, node->epoch, 2, 2, false);
+	KUNIT_EXPECT_FALSE(test, member_test_repeats(node));
+	ina_test_ack_base(node, 0, node->epoch, 2, 3, false);
+	KUNIT_EXPECT_FALSE(test, member_test_repeats(node));
+	/* It was in no such epoch. */
+	ina_test_ack_base(node, 0, node->epoch - 1, 0, 0, false);
+	KUNIT_EXPECT_FALSE(test, member_test_repeats(node));
+}
+
 static void waiting__until_heard(struct kunit *test)
 {
 	struct ina_node *node = member_test_open(test);
@@ -719,6 +760,7 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(rx_ack__advances),
 	KUNIT_CASE(rx_ack__beyond),
 	KUNIT_CASE(rx_ack__epoch),
+	KUNIT_CASE(rx_ack__base),
 	KUNIT_CASE(waiting__until_heard),
 	KUNIT_CASE(repeat__unheard),
 	KUNIT_CASE(control_flush__sends),

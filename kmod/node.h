@@ -71,6 +71,7 @@ struct ina_blame {
  * @announced: EPOCHs sent to it
  * @epoch_heard: epoch it last acknowledged
  * @heard_open: it took that epoch as open
+ * @heard_base: first round of its window then
  * @acked: its subtree holds all rounds below
  * @welcome: a WELCOME is to be sent
  * @announce: an EPOCH is to be sent
@@ -97,6 +98,7 @@ struct ina_child {
 	u32 announced;
 	u32 epoch_heard;
 	bool heard_open;
+	u64 heard_base;
 	u64 acked;
 	bool welcome;
 	bool announce;

@@ -176,19 +176,25 @@ static inline void ina_test_join_all(struct ina_node *node, u32 workers)
 }
 
 /* Child @index acknowledges rounds of an epoch. */
-static inline void ina_test_ack(struct ina_node *node, u16 index, u32 epoch,
-				u64 acked)
+static inline void ina_test_ack_base(struct ina_node *node, u16 index, u32 epoch,
+				     u64 acked, u64 base, bool open)
 {
 	struct ina_ack_hdr ack = {
-		.acked = cpu_to_be64(acked), .base = cpu_to_be64(node->base),
+		.acked = cpu_to_be64(acked), .base = cpu_to_be64(base),
 	};
 	struct ina_pkt pkt = {
 		.type = INA_TYPE_ACK, .job = node->job->config.id,
-		.epoch = epoch, .index = index, .workers = node->members,
-		.body = &ack,
+		.epoch = epoch, .index = index,
+		.workers = open ? node->members : 0, .body = &ack,
 	};
 
 	ina_member_rx_ack(node, &node->children[index], &pkt);
+}
+
+static inline void ina_test_ack(struct ina_node *node, u16 index, u32 epoch,
+				u64 acked)
+{
+	ina_test_ack_base(node, index, epoch, acked, node->base, true);
 }
 
 /* Announcement @seq of the parent: an epoch; no workers: it is closed. */
