@@ -441,13 +441,18 @@ static bool ina_grant_judge(struct ina_node *node, struct ina_path *path, u64 no
 	return cut;
 }
 
-/* What was sent since a group was answered last, and how long that took. */
+/*
+ * A group does not tell how fast it was sent: take what was sent since the last answer, and
+ * how long that took.
+ */
 static void ina_grant_since(struct ina_path *path, struct ina_heard *heard)
 {
 	u64 sent = READ_ONCE(path->pace.bytes), took = READ_ONCE(path->pace.busy);
 
-	heard->bytes = sent - path->loss.sent;
-	heard->busy = took - path->loss.took;
+	if (!heard->rtt) {
+		heard->bytes = sent - path->loss.sent;
+		heard->busy = took - path->loss.took;
+	}
 	path->loss.sent = sent;
 	path->loss.took = took;
 }
@@ -470,8 +475,7 @@ void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
 	spin_lock_bh(&node->lock);
 	now = ktime_get_ns();
 	path->loss.most = READ_ONCE(peer->pace.rate);
-	if (!heard->bytes)
-		ina_grant_since(path, heard);
+	ina_grant_since(path, heard);
 	ina_rate_heard(&path->loss, heard, now);
 	cut = ina_grant_judge(node, path, now);
 	spin_unlock_bh(&node->lock);

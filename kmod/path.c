@@ -210,6 +210,7 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
 	path->rtt = 0;
 	path->pace = (struct ina_pace){};
 	path->loss = (struct ina_loss){};
+	path->echoed = 0;
 	peer->npaths = 1;
 	peer->first = 0;
 	peer->weighted = false;

@@ -55,12 +55,14 @@ struct ina_route {
  * @next: number of the next
  * @bytes: ever; its lower half, as of what follows
  * @busy: nanoseconds that took, without pauses
+ * @ahead: nanoseconds the PROBE was to wait behind that
  */
 struct ina_path_mark {
 	u32 packets;
 	u32 next;
 	u32 bytes;
 	u32 busy;
+	u32 ahead;
 };
 
 /**
@@ -82,7 +84,7 @@ struct ina_path_mark {
  * @marks: what was sent before it, by its number
  * @echoed: number of the last one that was answered; 0: none
  * @told: packets that had come when it was
- * @fed: jiffies at which that told of loss
+ * @fed: jiffies at which that was
  * @unheard: PROBEs since an answer to anything came
  * @heard: jiffies at which it did
  * @rtt: nanoseconds to the peer and back, on average, 0: unknown

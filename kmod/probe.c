@@ -21,6 +21,7 @@
 #define INA_PROBE_PATIENCE	4	/* times there and back */
 #define INA_PROBE_IDLE_MS	100
 #define INA_PROBE_PEERS		32	/* asked at once */
+#define INA_PROBE_PAST		(2 * HZ)	/* then what was asked before counts no more */
 
 /* Is something on its way to a peer, or about to be? */
 static bool ina_probe_busy(const struct ina_node *node,
@@ -38,9 +39,20 @@ static bool ina_probe_busy(const struct ina_node *node,
 }
 
 /*
- * Ask on one path, behind what was handed down before and waits for its time. Context:
- * softirq, under RCU.
+ * In how many nanoseconds a PROBE leaves: behind what was handed down before and waits for
+ * its time. While the sender waits for its first GRANT nothing does.
  */
+static u64 ina_probe_ahead(const struct ina_node *node,
+			   const struct ina_peer *peer,
+			   const struct ina_path *path, u64 now)
+{
+	u64 depart = max(READ_ONCE(peer->pace.depart),
+			 READ_ONCE(path->pace.depart));
+
+	return READ_ONCE(node->grant.waits) || depart < now ? 0 : depart - now;
+}
+
+/* Ask on one path. Context: softirq, under RCU. */
 static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 			   struct ina_path *path, struct ina_route *route)
 {
@@ -52,8 +64,9 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 			 container_of(peer, struct ina_child, peer) -
 			 node->children,
 	};
+	u64 now = ktime_get_ns(), ahead = ina_probe_ahead(node, peer, path, now);
 	struct ina_probe_hdr probe = {
-		.time = cpu_to_be64(ktime_get_ns()),
+		.time = cpu_to_be64(now),
 		.number = cpu_to_be32(++path->probed),
 	};
 
@@ -62,11 +75,10 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 		.next = READ_ONCE(path->hop.next),
 		.bytes = READ_ONCE(path->pace.bytes),
 		.busy = READ_ONCE(path->pace.busy),
+		.ahead = min_t(u64, ahead, U32_MAX),
 	};
 	WRITE_ONCE(path->unheard, path->unheard + 1);
-	ina_xmit_control_by(node, route, &pkt, &probe,
-			    max(READ_ONCE(peer->pace.depart),
-				READ_ONCE(path->pace.depart)));
+	ina_xmit_control_by(node, route, &pkt, &probe, ahead ? now + ahead : 0);
 }
 
 /*
@@ -262,13 +274,15 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 	heard->packets = mark->packets - last->packets;
 	heard->bytes = mark->bytes - last->bytes;
 	heard->busy = mark->busy - last->busy;
-	/* Or it has begun to count anew. */
+	/* Or it has begun to count anew, or there was nothing to ask for a while. */
 	known = path->echoed && (s32)come >= 0 &&
+		time_before(jiffies, READ_ONCE(path->fed) + INA_PROBE_PAST) &&
 		number - path->echoed < INA_PATH_MARKS &&
 		path->probed - number < INA_PATH_MARKS &&
 		heard->packets <= S32_MAX;
 	path->echoed = number;
 	path->told = received;
+	WRITE_ONCE(path->fed, jiffies);
 	if (!known)
 		return false;
 	/* It may have overtaken what was before it: then more comes before the next. */
@@ -277,7 +291,6 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 		come = heard->packets;
 	}
 	heard->lost = heard->packets - come;
-	WRITE_ONCE(path->fed, jiffies);
 	return true;
 }
 
@@ -290,6 +303,19 @@ static bool ina_probe_has_link(const struct ina_node *node,
 	dev = dev_get_by_index_rcu(node->net, route->ifindex ?:
 						  READ_ONCE(route->used));
 	return dev && netif_running(dev) && netif_carrier_ok(dev);
+}
+
+/* Nanoseconds there and back, without what a PROBE waited before it left. */
+static s64 ina_probe_took(const struct ina_path *path,
+			  const struct ina_probe_hdr *hdr)
+{
+	s64 rtt = ktime_get_ns() - be64_to_cpu(hdr->time);
+	u32 number = be32_to_cpu(hdr->number), ahead = 0;
+
+	if (READ_ONCE(path->probed) - number < INA_PATH_MARKS)
+		ahead = READ_ONCE(path->marks[number % INA_PATH_MARKS].ahead);
+	/* It did not wait where nobody knows departure times. */
+	return rtt > ahead ? rtt - ahead : rtt;
 }
 
 /**
@@ -314,7 +340,7 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 		ina_probe_echo(node, peer, pkt);
 		return;
 	}
-	rtt = ktime_get_ns() - be64_to_cpu(hdr->time);
+	rtt = ina_probe_took(path, hdr);
 	route = rcu_dereference(path->route);
 	if (!route || rtt <= 0 ||
 	    rtt > NSEC_PER_SEC ||

@@ -137,6 +137,9 @@ void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 no
 		loss->since = last ?: now;
 	loss->changed = false;
 	loss->epoch = heard->epoch;
+	/* A pause is no part of a period. */
+	if (!heard->packets && !loss->packets)
+		loss->since = now;
 	loss->packets += heard->packets;
 	loss->lost += min(heard->packets, heard->lost + heard->marked / 2);
 	loss->bytes += heard->bytes;
@@ -145,7 +148,7 @@ void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 no
 		return;
 	loss->rtt = heard->rtt;
 	/* The way may get longer. */
-	loss->near = loss->near ? min(heard->rtt, loss->near + loss->near / 256) :
+	loss->near = loss->near ? min(heard->rtt, loss->near + loss->near / 4096) :
 				  heard->rtt;
 }
 
@@ -273,12 +276,13 @@ bool ina_rate_judge(struct ina_loss *loss, u32 limit, u32 next, u64 now)
 	/* It may be less than it was, but by chance. */
 	if (permille < loss->usual)
 		loss->usual -= (loss->usual - permille + 3) / 4;
+	/* It may have sent slower than it was allowed to, or all before this period. */
+	if (loss->bytes)
+		loss->rate = mul_u64_u64_div_u64(loss->bytes, NSEC_PER_SEC,
+						 max_t(u64, loss->busy, NSEC_PER_USEC));
 	if (permille > limit + loss->usual * 3 / 2) {
-		/* It may have sent slower than it was allowed to. */
-		ina_rate_cut(loss, mul_u64_u64_div_u64(loss->bytes, NSEC_PER_SEC,
-						       max_t(u64, loss->busy, NSEC_PER_USEC)),
-			     permille);
-		cut = loss->cuts;
+		ina_rate_cut(loss, loss->rate, permille);
+		cut = loss->cuts && loss->limit != before;
 	} else if (loss->limit) {
 		ina_rate_recover(loss, time);
 	}

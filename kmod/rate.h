@@ -13,7 +13,7 @@
 #define INA_RATE_LOSS_PACKETS	16	/* so many are judged at least */
 #define INA_RATE_LOST		3	/* fewer that are lost of few say nothing */
 #define INA_RATE_PERIOD_NS	10000000ULL	/* and over such a time */
-#define INA_RATE_STEPS		64	/* periods until what was cut to is doubled */
+#define INA_RATE_STEPS		64	/* a step up is such a part of what it was cut to */
 
 /**
  * struct ina_rate_share - a capacity that is shared
@@ -38,9 +38,9 @@ struct ina_rate_share {
  * @packets: how many these are
  * @lost: how many of them have not come
  * @marked: how many have, with a mark of congestion
- * @bytes: of all of them; 0: unknown
+ * @bytes: of all of them
  * @busy: nanoseconds it took to send them, without pauses
- * @rtt: nanoseconds from the last of them until now; 0: unknown
+ * @rtt: nanoseconds from the last of them until now; 0: unknown, a group tells
  */
 struct ina_heard {
 	u32 epoch;
@@ -75,7 +75,8 @@ struct ina_heard {
  * @first: lost of 1000 when that began
  * @before: at which rate it was sent before that
  * @usual: lost of 1000 however slow it was sent
- * @sent: bytes, ever, when a group was answered last
+ * @rate: at which it was sent, as known last
+ * @sent: bytes, ever, when it heard last
  * @took: nanoseconds that took
  */
 struct ina_loss {
@@ -99,6 +100,7 @@ struct ina_loss {
 	u32 first;
 	u64 before;
 	u32 usual;
+	u64 rate;
 	u64 sent;
 	u64 took;
 };

@@ -122,18 +122,26 @@ static struct ina_loss rate_test_loss(void)
 	};
 }
 
-/* One answer to @packets of 600 bytes, sent in 10 ms, which comes 10 ms after the last. */
+/* What is heard of @packets of 600 bytes, sent in 10 ms, @ms after the last. */
+static bool rate_test_judge(struct ina_loss *loss, struct ina_heard *heard, u32 ms)
+{
+	u64 now = loss->heard + ms * RATE_TEST_MS;
+
+	heard->epoch = 1;
+	heard->bytes = heard->packets * 600;
+	heard->busy = heard->packets ? 10 * RATE_TEST_MS : 0;
+	ina_rate_heard(loss, heard, now);
+	return ina_rate_judge(loss, INA_RATE_LOSS_LIMIT, heard->seq + 2000, now);
+}
+
 static bool rate_test_hear(struct ina_loss *loss, u32 seq, u32 packets, u32 lost,
 			   u32 marked)
 {
-	u64 now = loss->heard + 10 * RATE_TEST_MS;
 	struct ina_heard heard = {
-		.epoch = 1, .seq = seq, .packets = packets, .lost = lost,
-		.marked = marked, .bytes = packets * 600, .busy = 10 * RATE_TEST_MS,
+		.seq = seq, .packets = packets, .lost = lost, .marked = marked,
 	};
 
-	ina_rate_heard(loss, &heard, now);
-	return ina_rate_judge(loss, INA_RATE_LOSS_LIMIT, seq + 2000, now);
+	return rate_test_judge(loss, &heard, 10);
 }
 
 /* Of 60 units. */
@@ -202,26 +210,56 @@ static void judge__recovers(struct kunit *test)
 /* Little of the rate is used, or packets queue up on the way: it rises slower. */
 static void judge__rises_slower(struct kunit *test)
 {
+	struct ina_heard heard = { .packets = 1000, .rtt = 10 * RATE_TEST_MS };
 	struct ina_loss loss = rate_test_loss(), other;
 	u64 cut;
 	u32 i;
 
-	rate_test_answer(&loss, 0, 600, 0);
+	rate_test_judge(&loss, &heard, 10);
+	rate_test_answer(&loss, 2000, 600, 0);
 	cut = ina_rate_now(&loss);
 	other = loss;
-	for (i = 1; ina_rate_now(&loss) == cut; i++)
+	for (i = 2; ina_rate_now(&loss) == cut; i++)
 		rate_test_hear(&loss, i * 2000, 100, 0, 0);
-	KUNIT_EXPECT_EQ(test, i, 9);
-	other.near = 10 * RATE_TEST_MS;
-	for (i = 1; ina_rate_now(&other) == cut; i++) {
-		other.rtt = 40 * RATE_TEST_MS;
-		rate_test_answer(&other, i * 2000, 0, 0);
+	KUNIT_EXPECT_EQ(test, i, 10);
+	heard.rtt = 40 * RATE_TEST_MS;
+	for (i = 2; ina_rate_now(&other) == cut; i++) {
+		heard.seq = i * 2000;
+		rate_test_judge(&other, &heard, 10);
 	}
-	KUNIT_EXPECT_EQ(test, i, 9);
-	other.rtt = 20 * RATE_TEST_MS;
+	KUNIT_EXPECT_EQ(test, i, 10);
+	heard.rtt = 20 * RATE_TEST_MS;
+	heard.seq = i * 2000;
 	cut = ina_rate_now(&other);
-	rate_test_answer(&other, i * 2000, 0, 0);
+	rate_test_judge(&other, &heard, 10);
 	KUNIT_EXPECT_GT(test, ina_rate_now(&other), cut);
+}
+
+/* A pause between two bursts is no time in which the rate was not used. */
+static void judge__pause(struct kunit *test)
+{
+	struct ina_heard none = { .seq = 2000 };
+	struct ina_loss loss = rate_test_loss();
+	u64 cut;
+
+	rate_test_answer(&loss, 0, 600, 0);
+	cut = ina_rate_now(&loss);
+	rate_test_judge(&loss, &none, 1000);
+	rate_test_answer(&loss, 2000, 0, 0);
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), cut + cut / INA_RATE_STEPS);
+}
+
+/* All was sent before: what is cut is the rate at which it was. */
+static void judge__sent_before(struct kunit *test)
+{
+	struct ina_heard heard = { .epoch = 1, .packets = 1000, .lost = 500 };
+	struct ina_loss loss = rate_test_loss();
+
+	rate_test_answer(&loss, 0, 0, 0);
+	ina_rate_heard(&loss, &heard, loss.heard + 10 * RATE_TEST_MS);
+	KUNIT_EXPECT_TRUE(test, ina_rate_judge(&loss, INA_RATE_LOSS_LIMIT, 0,
+					       loss.heard));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
 }
 
 /* A packet that was marked has come: it counts half. */
@@ -348,6 +386,8 @@ static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(judge__once),
 	KUNIT_CASE(judge__recovers),
 	KUNIT_CASE(judge__rises_slower),
+	KUNIT_CASE(judge__pause),
+	KUNIT_CASE(judge__sent_before),
 	KUNIT_CASE(judge__marks),
 	KUNIT_CASE(judge__all),
 	KUNIT_CASE(judge__most),
