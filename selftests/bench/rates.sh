@@ -98,7 +98,7 @@ uplink()
 	ip link add eth1 netns "$(ns agg)" mtu 1500 type veth peer name p-agg1 netns "$(ns sw)" mtu 1500 &&
 		on sw ip link set p-agg1 master bridge0 up && on agg ip link set eth1 up &&
 		on agg ip addr add 10.0.0.2/24 dev eth1 &&
-		on agg sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.arp_ignore=1 &&
+		on agg sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 &&
 		on ps ip route add 10.0.1.0/24 via 10.0.0.2
 }
 
