@@ -449,9 +449,10 @@ static void ina_grant_since(struct ina_path *path, struct ina_heard *heard)
 {
 	u64 sent = READ_ONCE(path->pace.bytes), took = READ_ONCE(path->pace.busy);
 
+	/* The path may just be another one, which starts from 0. */
 	if (!heard->rtt) {
-		heard->bytes = sent - path->loss.sent;
-		heard->busy = took - path->loss.took;
+		heard->bytes = sent - min(sent, path->loss.sent);
+		heard->busy = took - min(took, path->loss.took);
 	}
 	path->loss.sent = sent;
 	path->loss.took = took;
