@@ -84,7 +84,8 @@ struct ina_path_mark {
  * @marks: what was sent before it, by its number
  * @echoed: number of the last one that was answered; 0: none
  * @told: packets that had come when it was
- * @fed: jiffies at which that was
+ * @echoed_at: jiffies at which it was
+ * @fed: jiffies at which that told of loss
  * @unheard: PROBEs since an answer to anything came
  * @heard: jiffies at which it did
  * @rtt: nanoseconds to the peer and back, on average, 0: unknown
@@ -113,6 +114,7 @@ struct ina_path {
 	struct ina_path_mark marks[INA_PATH_MARKS];
 	u32 echoed;
 	u32 told;
+	unsigned long echoed_at;
 	unsigned long fed;
 	u32 unheard;
 	unsigned long heard;

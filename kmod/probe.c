@@ -276,13 +276,13 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 	heard->busy = mark->busy - last->busy;
 	/* Or it has begun to count anew, or there was nothing to ask for a while. */
 	known = path->echoed && (s32)come >= 0 &&
-		time_before(jiffies, READ_ONCE(path->fed) + INA_PROBE_PAST) &&
+		time_before(jiffies, path->echoed_at + INA_PROBE_PAST) &&
 		number - path->echoed < INA_PATH_MARKS &&
 		path->probed - number < INA_PATH_MARKS &&
 		heard->packets <= S32_MAX;
 	path->echoed = number;
 	path->told = received;
-	WRITE_ONCE(path->fed, jiffies);
+	path->echoed_at = jiffies;
 	if (!known)
 		return false;
 	/* It may have overtaken what was before it: then more comes before the next. */
@@ -291,6 +291,7 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 		come = heard->packets;
 	}
 	heard->lost = heard->packets - come;
+	WRITE_ONCE(path->fed, jiffies);
 	return true;
 }
 
