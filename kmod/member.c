@@ -458,6 +458,7 @@ static void ina_member_closed_base(struct ina_node *node, u64 base,
 		if (node->workers[i])
 			ina_worker_give_up(node->workers[i], 0, base, blame);
 	ina_member_base(node, base);
+	node->acked = max(node->acked, base);
 }
 
 /*

@@ -547,6 +547,7 @@ static void rx_epoch__closed_base(struct kunit *test)
 	ina_test_epoch_seq(node, 6, 40, 14, 0, 0);
 	KUNIT_EXPECT_FALSE(test, node->open);
 	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
+	KUNIT_EXPECT_EQ(test, node->acked, 14ULL);
 	/* That of an epoch we are not in says nothing. */
 	ina_test_epoch_seq(node, 7, 41, 20, 0, 0);
 	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
