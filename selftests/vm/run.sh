@@ -97,6 +97,8 @@ run_append()
 	# The host's files do not change meanwhile, but for the results, a mount of their own.
 	echo "rootflags=version=9p2000.L,trans=virtio,access=any,cache=loose"
 	echo "$append log_buf_len=4M printk.time=1 kunit.enable=1 kunit.autorun=1"
+	# A program that is always at the same addresses is translated once, not each time it starts.
+	echo norandmaps
 	# An emulated CPU may wait long for a busy host's.
 	echo "rcupdate.rcu_cpu_stall_timeout=120"
 	# Nor does x86 see its timer tick in the few moments it looks for it. All CPUs count by
