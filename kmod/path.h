@@ -81,6 +81,7 @@ struct ina_path_mark {
  * @recent: bytes sent between two looks, on average
  * @packets: ever; the sender's
  * @probed: number of the last PROBE
+ * @probed_at: jiffies at which it was sent
  * @marks: what was sent before it, by its number
  * @echoed: number of the last one that was answered; 0: none
  * @told: packets that had come when it was
@@ -111,6 +112,7 @@ struct ina_path {
 	u64 recent;
 	u32 packets;
 	u32 probed;
+	unsigned long probed_at;
 	struct ina_path_mark marks[INA_PATH_MARKS];
 	u32 echoed;
 	u32 told;

@@ -77,6 +77,7 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 		.busy = READ_ONCE(path->pace.busy),
 		.ahead = min_t(u64, ahead, U32_MAX),
 	};
+	path->probed_at = jiffies;
 	WRITE_ONCE(path->unheard, path->unheard + 1);
 	ina_xmit_control_by(node, route, &pkt, &probe, ahead ? now + ahead : 0);
 }
@@ -117,6 +118,23 @@ static bool ina_probe_wanted(const struct ina_peer *peer)
 	       READ_ONCE(peer->path[READ_ONCE(peer->first)].pace.rate);
 }
 
+/*
+ * Is it time to ask on a path? One that takes all it is given tells by the answers to its
+ * groups that it lives, and is asked now and then how long it takes.
+ */
+static bool ina_probe_is_due(const struct ina_node *node,
+			     const struct ina_path *path)
+{
+	unsigned long often = msecs_to_jiffies(READ_ONCE(node->timeout) /
+					       INA_PROBE_OFTEN);
+
+	return READ_ONCE(path->pace.rate) || READ_ONCE(path->unheard) ||
+	       READ_ONCE(path->state) != INA_PATH_STATE_UP ||
+	       time_after(jiffies, READ_ONCE(path->heard) + often) ||
+	       time_after_eq(jiffies, path->probed_at +
+			     msecs_to_jiffies(INA_PROBE_IDLE_MS));
+}
+
 /* Ask on all paths of a peer. Return: false if there is no need to. */
 static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 			   bool *busy)
@@ -140,7 +158,8 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 		path->recent += div_s64((s64)(path->sent - path->looked -
 					      path->recent), 8);
 		path->looked = path->sent;
-		ina_probe_send(node, peer, path, route);
+		if (ina_probe_is_due(node, path))
+			ina_probe_send(node, peer, path, route);
 	}
 	return true;
 }
@@ -291,7 +310,9 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 		come = heard->packets;
 	}
 	heard->lost = heard->packets - come;
-	WRITE_ONCE(path->fed, jiffies);
+	/* Else groups tell it sooner. */
+	if (READ_ONCE(path->pace.rate))
+		WRITE_ONCE(path->fed, jiffies);
 	return true;
 }
 
