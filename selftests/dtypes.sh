@@ -171,24 +171,27 @@ ok "with one of bf16, too" more w0 bf16 fp32 4
 ok "the host of a worker of fixed has results only" more w1 fixed fp32 0
 ok "that of one of bf16, too" more w1 bf16 fp32 -4
 
-# 1e8, 1, -1e8, 1 is 2, whoever contributes what.
+# 1e8, 1, -1e8, 1 is 2, whoever contributes what. What is only of numbers the debug kernel need
+# not see as often.
 orders=("w0 w1 w2 w3" "w1 w0 w3 w2" "w2 w3 w0 w1" "w0 w2 w1 w3" "w3 w0 w2 w1" "w1 w3 w0 w2")
 for shape in "${shapes[@]}"; do
 	job_add dtype fixed
 	$shape
-	for order in "${orders[@]:0:$(full 6 2)}"; do
+	for order in "${orders[@]:0:$(full 6 1)}"; do
 		ok "1e8, 1, -1e8, 1 is 2: $shape, $order" perf "$order" --pattern cancel
 	done
 done
 
 # Where the test could not fail, it would say nothing: fp32 does depend on the placement.
-job_add dtype fp32
-pairs
-ok "fp32: 1e8 + 1 first" perf "w0 w1 w2 w3" --pattern cancel --no-verify --hash
-ok "fp32: all workers have the same bits" same_hash
-ok "fp32: 1e8 - 1e8 first" perf "w0 w2 w1 w3" --pattern cancel --no-verify --hash
-ok "fp32: the bits are others" not same_hash
-unset hash
+if [[ $INA_SIZE == full ]]; then
+	job_add dtype fp32
+	pairs
+	ok "fp32: 1e8 + 1 first" perf "w0 w1 w2 w3" --pattern cancel --no-verify --hash
+	ok "fp32: all workers have the same bits" same_hash
+	ok "fp32: 1e8 - 1e8 first" perf "w0 w2 w1 w3" --pattern cancel --no-verify --hash
+	ok "fp32: the bits are others" not same_hash
+	unset hash
+fi
 
 # The hash of what all workers got; the pattern follows from the round, so every run starts
 # with a job that has had none.
@@ -204,10 +207,13 @@ for shape in "${shapes[@]}"; do
 	done
 done
 ok "the root counts inexact rounds" at_least root 7 rounds_inexact "$rounds"
-job_add dtype fixed exponent -29
-flat
-ok "the tree of a job with another exponent sums, too" perf "${workers[*]}" --pattern random --hash
-ok "with another unit the bits are others" not same_hash
+if [[ $INA_SIZE == full ]]; then
+	job_add dtype fixed exponent -29
+	flat
+	ok "the tree of a job with another exponent sums, too" perf "${workers[*]}" \
+		--pattern random --hash
+	ok "with another unit the bits are others" not same_hash
+fi
 job_add dtype fixed
 pairs
 ok "fixed: an overflow reaches every worker" perf "${workers[*]}" --pattern overflow
@@ -237,7 +243,7 @@ ok "the module is loaded without vector registers" without
 for n in "${nodes[@]}"; do
 	on "$n" inaconf dev add eth0
 done
-for dtype in int32 fp32 bf16 fixed; do
+for dtype in $(full "int32 fp32 bf16 fixed" ""); do
 	job_add dtype $dtype
 	pairs
 	ok "$dtype: sums are exact in general registers" perf "${workers[*]}"
