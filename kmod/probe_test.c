@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Paths are asked: which and when, and what their answers tell. */
+#include <linux/timer.h>
+
+#include "path.h"
+#include "probe.h"
+#include "test.h"
+#include "wire.h"
+
+#define PROBE_TEST_EPOCH	3
+#define PROBE_TEST_LONG		(HZ * 10)
+
+/* Two paths to the parent: the first and @other. */
+struct probe_test {
+	struct ina_net *inet;
+	struct ina_node *node;
+	struct ina_peer *peer;
+	struct ina_path *first;
+	struct ina_path *other;
+};
+
+/* The clock, once. */
+static void probe_test_tick(struct probe_test *t)
+{
+	WRITE_ONCE(t->node->dead, false);
+	local_bh_disable();
+	ina_probe_tick(&t->node->probe);
+	local_bh_enable();
+	WRITE_ONCE(t->node->dead, true);
+	timer_delete_sync(&t->node->probe);
+}
+
+/* A path that just answered, was just asked, and takes all. */
+static void probe_test_content(struct ina_path *path)
+{
+	path->heard = jiffies;
+	path->probed_at = jiffies;
+	path->unheard = 0;
+}
+
+/* The answer to PROBE @number of a path, when @received packets had come. */
+static void probe_test_echo(struct probe_test *t, struct ina_path *path,
+			    u32 number, u32 received)
+{
+	struct ina_probe_hdr hdr = {
+		.time = cpu_to_be64(ktime_get_ns() - 1000000),
+		.number = cpu_to_be32(number),
+		.received = cpu_to_be32(received),
+	};
+	struct ina_pkt pkt = {
+		.type = INA_TYPE_ECHO, .path = path - t->peer->path,
+		.job = t->node->job->config.id, .body = &hdr,
+	};
+
+	rcu_read_lock();
+	ina_probe_rx(t->node, t->peer, &pkt);
+	rcu_read_unlock();
+}
+
+/* With one path that takes all there is nothing to ask. */
+static void tick__one(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	mutex_lock(&t->inet->lock);
+	ina_path_del(t->node, t->peer, t->other);
+	mutex_unlock(&t->inet->lock);
+	t->first->heard = jiffies - PROBE_TEST_LONG;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
+	t->first->pace.rate = 1000000;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->first->probed, 1);
+}
+
+/* Of two, those are asked that say nothing, or take less than is granted, or are down. */
+static void tick__due(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	probe_test_content(t->first);
+	probe_test_content(t->other);
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
+	KUNIT_EXPECT_EQ(test, t->other->probed, 0);
+
+	t->other->pace.rate = 1000000;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
+	KUNIT_EXPECT_EQ(test, t->other->probed, 1);
+	KUNIT_EXPECT_EQ(test, t->other->unheard, 1);
+	t->other->pace.rate = 0;
+
+	/* No answer to that one yet. */
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->probed, 2);
+
+	probe_test_content(t->other);
+	t->other->heard = jiffies - PROBE_TEST_LONG;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->probed, 3);
+
+	probe_test_content(t->other);
+	t->other->probed_at = jiffies - PROBE_TEST_LONG;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->probed, 4);
+
+	ina_path_down(t->node, t->peer, t->other, INA_PATH_STATE_LINK_DOWN);
+	probe_test_content(t->other);
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->probed, 5);
+	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
+}
+
+/* A path is left when three have no answer for long, and another has. */
+static void tick__silent(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	t->other->heard = jiffies - PROBE_TEST_LONG;
+	t->first->heard = t->other->heard;
+	t->other->unheard = 3;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_UP);
+
+	t->first->heard = jiffies;
+	t->other->unheard = 2;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_UP);
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_SILENT);
+	KUNIT_EXPECT_EQ(test, t->first->state, INA_PATH_STATE_UP);
+
+	probe_test_echo(t, t->other, t->other->probed, 0);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_UP);
+	KUNIT_EXPECT_EQ(test, t->other->unheard, 0);
+	KUNIT_EXPECT_GE(test, t->other->rtt, 1000000);
+}
+
+/* What was sent between two that were answered has come, or is lost. */
+static void echo__lost(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+	struct ina_path *path = t->other;
+
+	path->pace.rate = 1000000;
+	probe_test_tick(t);
+	probe_test_echo(t, path, 1, 100);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 0);
+	path->packets += 10;
+	path->hop.next += 10;
+	probe_test_tick(t);
+	/* Now sent: of them that PROBE knows nothing. */
+	path->packets += 5;
+	probe_test_echo(t, path, 2, 107);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 10);
+	KUNIT_EXPECT_EQ(test, path->loss.lost, 3);
+	/* The same again, and one before it, tell nothing more. */
+	probe_test_echo(t, path, 2, 110);
+	probe_test_echo(t, path, 1, 110);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 10);
+	KUNIT_EXPECT_EQ(test, path->told, 107);
+}
+
+/* It overtook packets: these are not lost, and are not taken for those sent after it. */
+static void echo__overtaken(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+	struct ina_path *path = t->other;
+
+	path->pace.rate = 1000000;
+	probe_test_tick(t);
+	probe_test_echo(t, path, 1, 0);
+	path->packets += 4;
+	probe_test_tick(t);
+	probe_test_echo(t, path, 2, 6);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 4);
+	KUNIT_EXPECT_EQ(test, path->loss.lost, 0);
+	KUNIT_EXPECT_EQ(test, path->told, 4);
+}
+
+/* Who never was asked, or long ago, is not believed. */
+static void echo__forged(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	t->first->probed = 1000;
+	probe_test_echo(t, t->first, t->first->probed + 1, 0);
+	probe_test_echo(t, t->first, t->first->probed - U8_MAX - 1, 0);
+	KUNIT_EXPECT_EQ(test, t->first->rtt, 0);
+	KUNIT_EXPECT_EQ(test, t->first->echoed, 0);
+}
+
+static int probe_test_init(struct kunit *test)
+{
+	struct probe_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct ina_route route = {
+		.dst = ina_test_addr(INA_TEST_PARENT), .ifindex = 1,
+	};
+	int number;
+
+	if (!t)
+		return -ENOMEM;
+	test->priv = t;
+	t->inet = ina_test_inet_create(test);
+	t->node = ina_test_node_create(test, t->inet, false, 1);
+	t->peer = &t->node->parent;
+	KUNIT_ASSERT_EQ(test, ina_node_alloc(t->node), 0);
+	ina_path_reset(t->peer, PROBE_TEST_EPOCH);
+	mutex_lock(&t->inet->lock);
+	number = ina_path_add(t->node, t->peer, &route, 0);
+	mutex_unlock(&t->inet->lock);
+	KUNIT_ASSERT_EQ(test, number, 1);
+	t->first = &t->peer->path[0];
+	t->other = &t->peer->path[1];
+	t->other->hop.epoch = PROBE_TEST_EPOCH;
+	ina_path_up(t->node, t->peer, t->other);
+	return 0;
+}
+
+static void probe_test_exit(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	if (t)
+		ina_test_inet_destroy(t->inet);
+}
+
+static struct kunit_case probe_test_cases[] = {
+	KUNIT_CASE(tick__one),
+	KUNIT_CASE(tick__due),
+	KUNIT_CASE(tick__silent),
+	KUNIT_CASE(echo__lost),
+	KUNIT_CASE(echo__overtaken),
+	KUNIT_CASE(echo__forged),
+	{}
+};
+
+static struct kunit_suite probe_test_suite = {
+	.name = "ina_probe",
+	.init = probe_test_init,
+	.exit = probe_test_exit,
+	.test_cases = probe_test_cases,
+};
+
+kunit_test_suite(probe_test_suite);
