@@ -9,9 +9,11 @@
 #include <linux/types.h>
 
 struct genl_info;
+struct in6_addr;
 struct ina_job;
 struct ina_net;
 struct netlink_callback;
+struct nlattr;
 struct sk_buff;
 
 /* Writes one job or node into a dump. */
@@ -28,6 +30,8 @@ static inline bool ina_nl_nomem(int err)
 u32 ina_nl_u32(struct genl_info *info, int attr, u32 fallback);
 struct ina_job *ina_nl_job(struct ina_net *inet, struct genl_info *info,
 			   int attr);
+int ina_nl_host(struct genl_info *info, const struct nlattr *attr,
+		struct in6_addr *addr);
 int ina_nl_end(struct genl_info *info, int attr, int err);
 int ina_nl_reply(struct genl_info *info, struct sk_buff *skb, int err);
 int ina_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,

@@ -96,13 +96,17 @@ static int ina_nl_path_parse(struct ina_node *node, const struct ina_peer *peer,
 			     struct genl_info *info, struct ina_route *route)
 {
 	struct nlattr **attrs = info->attrs;
+	int err;
 
 	route->dst = peer->addr;
 	route->ifindex = ina_nl_u32(info, INA_A_PATH_IFINDEX, 0);
 	if (attrs[INA_A_PATH_SRC])
 		route->src = nla_get_in6_addr(attrs[INA_A_PATH_SRC]);
-	if (attrs[INA_A_PATH_DST])
-		route->dst = nla_get_in6_addr(attrs[INA_A_PATH_DST]);
+	if (attrs[INA_A_PATH_DST]) {
+		err = ina_nl_host(info, attrs[INA_A_PATH_DST], &route->dst);
+		if (err)
+			return err;
+	}
 	if (attrs[INA_A_PATH_SPORT])
 		route->sport = htons(nla_get_u16(attrs[INA_A_PATH_SPORT]));
 	if (attrs[INA_A_PATH_IFINDEX] &&

@@ -48,6 +48,26 @@ static bool ina_nl_is_host(const struct in6_addr *addr)
 	return !ipv6_addr_any(addr) && !ipv6_addr_is_multicast(addr);
 }
 
+/**
+ * ina_nl_host() - the address of a request that can be a peer's
+ * @info: the request
+ * @attr: the address
+ * @addr: where it goes
+ *
+ * Context: process.
+ * Return: 0 or a negative errno with a text.
+ */
+int ina_nl_host(struct genl_info *info, const struct nlattr *attr,
+		struct in6_addr *addr)
+{
+	*addr = nla_get_in6_addr(attr);
+	if (ina_nl_is_host(addr))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr,
+			    "Not the address of a host: give a unicast address");
+	return -EINVAL;
+}
+
 /* An address that can be a peer, or none. */
 static int ina_nl_address(struct genl_info *info, const struct nlattr *attr,
 			  struct ina_tree_addr *addr)
@@ -55,12 +75,7 @@ static int ina_nl_address(struct genl_info *info, const struct nlattr *attr,
 	if (!attr)
 		return 0;
 	addr->attr = attr;
-	addr->addr = nla_get_in6_addr(attr);
-	if (ina_nl_is_host(&addr->addr))
-		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, attr,
-			    "Not the address of a host: give a unicast address");
-	return -EINVAL;
+	return ina_nl_host(info, attr, &addr->addr);
 }
 
 static int ina_nl_child(struct genl_info *info, struct ina_tree *tree,

@@ -418,6 +418,8 @@ ok "a source address of others is refused" refused_path EADDRNOTAVAIL \
 	"The source address is not configured here: add it to a device first" 5 src=10.9.0.7
 ok "a path to where no route leads is refused" refused_path EHOSTUNREACH \
 	"No route to the peer this way: check addresses, device and routes" 6 dst=10.6.0.7
+ok "a path to many is refused" refused_path EINVAL \
+	"Not the address of a host: give a unicast address" 6 dst=224.0.0.1
 ok "a path of another family is refused" refused_path EAFNOSUPPORT \
 	"IPv4 and IPv6 are mixed: use addresses of one family" 6 dst=fd09::7
 ok "a path with a small MTU is refused" refused_path EMSGSIZE \
