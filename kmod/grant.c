@@ -435,6 +435,9 @@ static bool ina_grant_judge(struct ina_node *node, struct ina_path *path, u64 no
 	bool cut = ina_rate_judge(&path->loss, node->loss_limit / 1000,
 				  READ_ONCE(path->hop.next), now);
 
+	/* From now on groups tell: ECHOs come seldom. */
+	if (path->pace.rate && !path->loss.limit)
+		WRITE_ONCE(path->fed, jiffies - INA_PATH_FED - 1);
 	WRITE_ONCE(path->pace.rate, path->loss.limit);
 	if (cut)
 		ina_stats_inc(node->job->stats, INA_STAT_RATE_CUTS);

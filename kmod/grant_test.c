@@ -328,6 +328,17 @@ static void loss__cuts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path->pace.rate, 20010000);
 	KUNIT_EXPECT_EQ(test, peer->pace.rate, 30 * GRANT_TEST_MB);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RATE_CUTS), 1);
+
+	/* When it is as granted again, nobody waits for an ECHO. */
+	path->fed = jiffies;
+	path->loss.since = ktime_get_ns() - NSEC_PER_SEC;
+	path->loss.changed = false;
+	path->loss.step = 30 * GRANT_TEST_MB;
+	path->loss.bytes = 60 * GRANT_TEST_MB;
+	heard.lost = 0;
+	ina_grant_loss(node, peer, path, &heard);
+	KUNIT_EXPECT_EQ(test, path->pace.rate, 0);
+	KUNIT_EXPECT_TRUE(test, time_after(jiffies, path->fed + INA_PATH_FED));
 }
 
 static int grant_test_init(struct kunit *test)

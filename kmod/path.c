@@ -173,7 +173,8 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		to->rtt = from->rtt;
 		to->lost = from->lost;
 		to->heard = jiffies;
-		to->fed = jiffies;
+		to->fed = from->fed;
+		to->grouped = from->grouped;
 	}
 	peer->npaths = old->npaths;
 	peer->first = old->first;
@@ -449,6 +450,7 @@ void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 
 	/* An answer that all is lost has taken another path, as has the question. */
 	if (lost < count) {
+		WRITE_ONCE(path->grouped, jiffies);
 		WRITE_ONCE(path->heard, jiffies);
 		WRITE_ONCE(path->unheard, 0);
 	}

@@ -46,7 +46,7 @@ struct ina_route {
 	struct dst_cache cache;
 };
 
-#define INA_PATH_FED		(HZ / 5)	/* so long ECHOs count more than groups */
+#define INA_PATH_FED		(HZ / 5)	/* so long either ECHOs or groups tell of loss */
 #define INA_PATH_MARKS		32	/* PROBEs under way, a power of two */
 
 /**
@@ -86,7 +86,8 @@ struct ina_path_mark {
  * @echoed: number of the last one that was answered; 0: none
  * @told: packets that had come when it was
  * @echoed_at: jiffies at which it was
- * @fed: jiffies at which that told of loss
+ * @fed: jiffies at which that told how much was lost
+ * @grouped: jiffies at which an answer to a group told that some of it came
  * @unheard: PROBEs since an answer to anything came
  * @heard: jiffies at which it did
  * @rtt: nanoseconds to the peer and back, on average, 0: unknown
@@ -118,6 +119,7 @@ struct ina_path {
 	u32 told;
 	unsigned long echoed_at;
 	unsigned long fed;
+	unsigned long grouped;
 	u32 unheard;
 	unsigned long heard;
 	u64 rtt;

@@ -139,6 +139,8 @@ int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 	path->pace = (struct ina_pace){};
 	path->lost = 0;
 	path->heard = jiffies;
+	path->fed = jiffies - INA_PATH_FED - 1;
+	path->grouped = path->fed;
 	path->echoed = 0;
 	rcu_assign_pointer(path->route, route);
 	ina_path_count(peer);

@@ -16,7 +16,7 @@
 #include "wire.h"
 #include "xmit.h"
 
-#define INA_PROBE_OFTEN		5	/* times within the timeout, while something is sent */
+#define INA_PROBE_OFTEN		5	/* looks within the timeout, while something is sent */
 #define INA_PROBE_MISSED	3	/* at least so many have no answer */
 #define INA_PROBE_PATIENCE	4	/* times there and back */
 #define INA_PROBE_IDLE_MS	100
@@ -130,7 +130,7 @@ static bool ina_probe_is_due(const struct ina_node *node,
 
 	return READ_ONCE(path->pace.rate) || READ_ONCE(path->unheard) ||
 	       READ_ONCE(path->state) != INA_PATH_STATE_UP ||
-	       time_after(jiffies, READ_ONCE(path->heard) + often) ||
+	       time_after(jiffies, READ_ONCE(path->grouped) + often) ||
 	       time_after_eq(jiffies, path->probed_at +
 			     msecs_to_jiffies(INA_PROBE_IDLE_MS));
 }
@@ -222,7 +222,7 @@ void ina_probe_start(struct ina_node *node)
 }
 
 /**
- * ina_probe_hurry() - something was sent: paths are asked more often
+ * ina_probe_hurry() - something was sent: paths are looked at more often
  * @node: the node
  *
  * Context: any.
@@ -310,8 +310,14 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 		come = heard->packets;
 	}
 	heard->lost = heard->packets - come;
-	/* Else groups tell it sooner. */
-	if (READ_ONCE(path->pace.rate))
+	/* At the full rate groups tell, if there are any: it was asked long ago. */
+	if (!READ_ONCE(path->pace.rate) &&
+	    time_before(jiffies, READ_ONCE(path->grouped) + INA_PATH_FED))
+		*heard = (struct ina_heard){
+			.epoch = heard->epoch, .seq = heard->seq,
+			.marked = heard->marked, .rtt = heard->rtt,
+		};
+	else
 		WRITE_ONCE(path->fed, jiffies);
 	return true;
 }

@@ -8,7 +8,8 @@
 #include "wire.h"
 
 #define PROBE_TEST_EPOCH	3
-#define PROBE_TEST_LONG		(HZ * 10)
+#define PROBE_TEST_LONG		(HZ * 100)
+#define PROBE_TEST_TIMEOUT_MS	100000
 
 /* Two paths to the parent: the first and @other. */
 struct probe_test {
@@ -34,6 +35,7 @@ static void probe_test_tick(struct probe_test *t)
 static void probe_test_content(struct ina_path *path)
 {
 	path->heard = jiffies;
+	path->grouped = jiffies;
 	path->probed_at = jiffies;
 	path->unheard = 0;
 }
@@ -78,8 +80,12 @@ static void tick__due(struct kunit *test)
 {
 	struct probe_test *t = test->priv;
 
-	probe_test_content(t->first);
+	/* However long the test takes. */
+	t->node->timeout = PROBE_TEST_TIMEOUT_MS;
+	t->first->probed_at = jiffies + PROBE_TEST_LONG;
 	probe_test_content(t->other);
+	t->first->grouped = jiffies;
+	t->first->unheard = 0;
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 0);
@@ -95,13 +101,14 @@ static void tick__due(struct kunit *test)
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 2);
 
+	/* It lives, but no group tells so. */
 	probe_test_content(t->other);
-	t->other->heard = jiffies - PROBE_TEST_LONG;
+	t->other->grouped = jiffies - msecs_to_jiffies(PROBE_TEST_TIMEOUT_MS / 5) - 1;
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 3);
 
 	probe_test_content(t->other);
-	t->other->probed_at = jiffies - PROBE_TEST_LONG;
+	t->other->probed_at = jiffies - msecs_to_jiffies(100);
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 4);
 
@@ -160,6 +167,39 @@ static void echo__lost(struct kunit *test)
 	probe_test_echo(t, path, 1, 110);
 	KUNIT_EXPECT_EQ(test, path->loss.packets, 10);
 	KUNIT_EXPECT_EQ(test, path->told, 107);
+}
+
+/* Either groups or ECHOs tell: groups of a path at the full rate, if there are any. */
+static void echo__or_groups(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+	struct ina_path *path = t->other;
+	unsigned long fed = path->fed;
+
+	probe_test_tick(t);
+	probe_test_echo(t, path, 1, 0);
+	path->packets += 10;
+	probe_test_tick(t);
+	path->grouped = jiffies + PROBE_TEST_LONG;
+	probe_test_echo(t, path, 2, 7);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 0);
+	KUNIT_EXPECT_EQ(test, path->fed, fed);
+
+	path->packets += 10;
+	path->grouped = jiffies - INA_PATH_FED - 1;
+	probe_test_tick(t);
+	probe_test_echo(t, path, 3, 14);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 10);
+	KUNIT_EXPECT_EQ(test, path->loss.lost, 3);
+	KUNIT_EXPECT_NE(test, path->fed, fed);
+
+	path->pace.rate = 1000000;
+	path->grouped = jiffies + PROBE_TEST_LONG;
+	path->packets += 10;
+	probe_test_tick(t);
+	probe_test_echo(t, path, 4, 21);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 20);
+	KUNIT_EXPECT_EQ(test, path->loss.lost, 6);
 }
 
 /* It overtook packets: these are not lost, and are not taken for those sent after it. */
@@ -231,6 +271,7 @@ static struct kunit_case probe_test_cases[] = {
 	KUNIT_CASE(tick__due),
 	KUNIT_CASE(tick__silent),
 	KUNIT_CASE(echo__lost),
+	KUNIT_CASE(echo__or_groups),
 	KUNIT_CASE(echo__overtaken),
 	KUNIT_CASE(echo__forged),
 	{}

@@ -141,7 +141,9 @@ void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 no
 	if (!heard->packets && !loss->packets)
 		loss->since = now;
 	loss->packets += heard->packets;
-	loss->lost += min(heard->packets, heard->lost + heard->marked / 2);
+	loss->marked += heard->marked;
+	loss->lost = min(loss->packets, loss->lost + heard->lost + loss->marked / 2);
+	loss->marked %= 2;
 	loss->bytes += heard->bytes;
 	loss->busy += heard->busy;
 	if (!heard->rtt)

@@ -63,6 +63,7 @@ struct ina_heard {
  * @busy: nanoseconds it took to send them
  * @packets: how many these are
  * @lost: how many of them were lost; two that were marked count as one
+ * @marked: one that was marked, not counted yet
  * @epoch: to which numbers belong
  * @after: number of the first packet sent at this rate
  * @changed: packets with lower numbers were sent at another rate
@@ -88,6 +89,7 @@ struct ina_loss {
 	u64 busy;
 	u32 packets;
 	u32 lost;
+	u32 marked;
 	u32 epoch;
 	u32 after;
 	bool changed;

@@ -272,6 +272,18 @@ static void judge__marks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
 }
 
+/* One mark in an answer is half a packet, too. */
+static void judge__one_mark(struct kunit *test)
+{
+	struct ina_loss loss = rate_test_loss();
+	bool cut = false;
+	u32 i;
+
+	for (i = 0; i < 1000 && !cut; i++)
+		cut = rate_test_hear(&loss, i * 32, 32, 0, 1);
+	KUNIT_EXPECT_TRUE(test, cut);
+}
+
 /* All is lost: a quarter is left each time, and never nothing. */
 static void judge__all(struct kunit *test)
 {
@@ -389,6 +401,7 @@ static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(judge__pause),
 	KUNIT_CASE(judge__sent_before),
 	KUNIT_CASE(judge__marks),
+	KUNIT_CASE(judge__one_mark),
 	KUNIT_CASE(judge__all),
 	KUNIT_CASE(judge__most),
 	KUNIT_CASE(judge__usual),
