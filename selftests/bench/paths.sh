@@ -195,7 +195,7 @@ cpu()
 	spawn w out ina-perf --job 7 --rank 0 --rounds 50 --elements "$elements" --timeout 60000 --quiet
 	finish $! || { log out && return 1; }
 	before=$(busy)
-	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 400 150)" --elements "$elements" \
+	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 200 150)" --elements "$elements" \
 		--timeout 60000 --json --no-verify
 	finish $! || { log out && return 1; }
 	echo "run cpu ina $1 $2 $(busy) $before $(log out | jq '.completed * .elements * 4')" |
@@ -251,7 +251,7 @@ ok "paths are cut one by one ($SECONDS s)" cut_off && cat "$_dir/case"
 ok "small rounds take the fastest path ($SECONDS s)" small_all && cat "$_dir/case"
 shape_all
 ok "links and devices without a limit" rate_all auto
-for ((r = 1; r <= $(full 5 2); r++)); do
+for ((r = 1; r <= $(full 15 2); r++)); do
 	for n in 1 4; do
 		ok "CPU, $n paths, $r ($SECONDS s)" cpu $n "$r" && cat "$_dir/case"
 	done
