@@ -5,10 +5,17 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "apply.h"
+
+#define APPLY_LOCK	"ina-plan"	/* an abstract socket's name: it goes with its process */
 
 /**
  * struct apply - steps being done
@@ -151,6 +158,38 @@ int apply_run(const struct target *target, struct print *out, volatile const int
 	return ret;
 }
 
+/* A socket nobody else has, or a negative errno. */
+static int apply_try_lock(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX, .sun_path = "\0" APPLY_LOCK };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!bind(fd, (struct sockaddr *)&addr,
+		  offsetof(struct sockaddr_un, sun_path) + sizeof(APPLY_LOCK)))
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
+int apply_lock(volatile const int *stop)
+{
+	const struct timespec moment = { .tv_nsec = 100000000 };
+	int fd = apply_try_lock();
+
+	if (fd == -EADDRINUSE)
+		fprintf(stderr, "waiting: another plan is being applied from this machine\n");
+	while (fd == -EADDRINUSE && !*stop) {
+		nanosleep(&moment, NULL);
+		fd = apply_try_lock();
+	}
+	if (fd < 0)
+		error_print("nothing was done: %s", *stop ? "a signal came" : strerror(-fd));
+	return fd;
+}
+
 static volatile int apply_signal;
 
 static void apply_caught(int number)
@@ -180,11 +219,14 @@ int plan_apply(struct inaconf *ctx, int argc, char **argv)
 	};
 	int ret = target_parse(ctx, &target, words, ARRAY_SIZE(words), argc, argv);
 	volatile const int *stop = apply_catch();
+	int lock = ret ? -1 : apply_lock(stop);
 
 	if (!ret)
-		ret = target_survey(&target, target.plan);
+		ret = lock < 0 ? INACONF_FAILED : target_survey(&target, target.plan);
 	if (!ret)
 		ret = apply_run(&target, &ctx->out, stop);
+	if (lock >= 0)
+		close(lock);
 	target_clear(&target);
 	return ret;
 }

@@ -82,7 +82,13 @@ int target_parse(struct inaconf *ctx, struct target *target, const struct keywor
 int target_survey(struct target *target, const struct ina_plan *plan);
 void target_clear(struct target *target);
 
-/* apply.c: from @now to @goal, or only say how; @stop: no further, but back. */
+/*
+ * apply.c: wait until no other plan is being applied from this machine, unless told to @stop. A file
+ * descriptor to close when this one is, or negative: the reason was printed.
+ */
+int apply_lock(volatile const int *stop);
+
+/* From @now to @goal, or only say how; @stop: no further, but back. */
 int apply_run(const struct target *target, struct print *out, volatile const int *stop);
 
 /* From here on signals only set what is returned; a reader that is gone is no reason to end. */

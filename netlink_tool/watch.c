@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "apply.h"
 #include "load.h"
@@ -130,12 +131,18 @@ static bool watch_look(const struct watch *watch, struct watched *w)
 static int watch_apply(struct watch *watch, struct print *out)
 {
 	struct ina_plan *plan = ina_load_plan(watch->target.plan, watch_out, watch);
-	int ret = plan ? target_survey(&watch->target, plan) : error_print("out of memory");
+	int ret = plan ? 0 : error_print("out of memory"), lock = -1;
 
+	if (!ret)
+		lock = apply_lock(watch->stop);
+	if (!ret)
+		ret = lock < 0 ? INACONF_FAILED : target_survey(&watch->target, plan);
 	if (!ret)
 		ret = apply_run(&watch->target, out, watch->stop);
 	if (!ret)
 		ret = print_flush(out);
+	if (lock >= 0)
+		close(lock);
 	ina_plan_destroy(plan);
 	watch->dirty = ret;
 	return ret;

@@ -204,6 +204,17 @@ until_true()
 	done
 }
 
+# Two at once: the second waits, and starts from what the first has done.
+fresh "$dir/one"
+echo "at-w1|tree set|slow" >"$INA_FAKE/fault"
+"$inaconf" plan apply "$dir/two" hook "$here/fakehost.sh" >"$dir/first" 2>&1 &
+first=$!
+until_true test ! -e "$INA_FAKE/fault"
+ok "one plan is applied at a time" says "waiting: another plan is being applied from this machine" \
+	run apply "$dir/one"
+ok "the first was" wait "$first"
+ok "then the second" says "nothing differs" run diff "$dir/one"
+
 fresh "$dir/one"
 : >"$INA_FAKE/log"
 report 1 90

@@ -29,6 +29,7 @@ lies) echo '[{"id": 7, "capacity": "1 ; rm"}]' && exit ;;
 dead) touch "$state/dead" && exec sleep 1000 ;;
 hang) exec sleep 1000 ;;
 signal) kill -TERM "$PPID" ;;
+slow) sleep 1 ;;
 esac
 
 job_show()
