@@ -13,6 +13,7 @@
 #include "net.h"
 #include "node.h"
 #include "probe.h"
+#include "stats.h"
 #include "wire.h"
 #include "xmit.h"
 
@@ -353,9 +354,10 @@ static s64 ina_probe_took(const struct ina_path *path,
  * @pkt: the packet
  *
  * Context: softirq, under RCU.
+ * Return: 0 or a counter.
  */
-void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
-		  const struct ina_pkt *pkt)
+int ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
+		 const struct ina_pkt *pkt)
 {
 	const struct ina_probe_hdr *hdr = pkt->body;
 	struct ina_path *path = &peer->path[pkt->path];
@@ -366,14 +368,14 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 
 	if (pkt->type == INA_TYPE_PROBE) {
 		ina_probe_echo(node, peer, pkt);
-		return;
+		return 0;
 	}
 	rtt = ina_probe_took(path, hdr);
 	route = rcu_dereference(path->route);
 	if (!route || rtt <= 0 ||
 	    rtt > NSEC_PER_SEC ||
 	    READ_ONCE(path->probed) - be32_to_cpu(hdr->number) > U8_MAX)
-		return;
+		return INA_STAT_DROP_ANSWER;
 	WRITE_ONCE(path->rtt, path->rtt ? path->rtt + div_s64(rtt - (s64)path->rtt, 8) :
 					  rtt);
 	WRITE_ONCE(path->heard, jiffies);
@@ -389,6 +391,7 @@ void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 	if (READ_ONCE(path->state) != INA_PATH_STATE_UP &&
 	    ina_probe_has_link(node, route))
 		ina_path_up(node, peer, path);
+	return 0;
 }
 
 /* The device of a path has lost its link. Context: process, under RCU. */

@@ -16,8 +16,8 @@ struct timer_list;
 void ina_probe_start(struct ina_node *node);
 void ina_probe_hurry(struct ina_node *node);
 void ina_probe_tick(struct timer_list *timer);
-void ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
-		  const struct ina_pkt *pkt);
+int ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
+		 const struct ina_pkt *pkt);
 void ina_probe_link(struct net_device *dev, bool link);
 
 #endif /* _INA_PROBE_H */

@@ -41,8 +41,8 @@ static void probe_test_content(struct ina_path *path)
 }
 
 /* The answer to PROBE @number of a path, when @received packets had come. */
-static void probe_test_echo(struct probe_test *t, struct ina_path *path,
-			    u32 number, u32 received)
+static int probe_test_echo(struct probe_test *t, struct ina_path *path,
+			   u32 number, u32 received)
 {
 	struct ina_probe_hdr hdr = {
 		.time = cpu_to_be64(ktime_get_ns() - 1000000),
@@ -53,10 +53,12 @@ static void probe_test_echo(struct probe_test *t, struct ina_path *path,
 		.type = INA_TYPE_ECHO, .path = path - t->peer->path,
 		.job = t->node->job->config.id, .body = &hdr,
 	};
+	int err;
 
 	rcu_read_lock();
-	ina_probe_rx(t->node, t->peer, &pkt);
+	err = ina_probe_rx(t->node, t->peer, &pkt);
 	rcu_read_unlock();
+	return err;
 }
 
 /* With one path that takes all there is nothing to ask. */
@@ -225,8 +227,11 @@ static void echo__forged(struct kunit *test)
 	struct probe_test *t = test->priv;
 
 	t->first->probed = 1000;
-	probe_test_echo(t, t->first, t->first->probed + 1, 0);
-	probe_test_echo(t, t->first, t->first->probed - U8_MAX - 1, 0);
+	KUNIT_EXPECT_EQ(test, probe_test_echo(t, t->first, t->first->probed + 1, 0),
+			INA_STAT_DROP_ANSWER);
+	KUNIT_EXPECT_EQ(test, probe_test_echo(t, t->first,
+					      t->first->probed - U8_MAX - 1, 0),
+			INA_STAT_DROP_ANSWER);
 	KUNIT_EXPECT_EQ(test, t->first->rtt, 0);
 	KUNIT_EXPECT_EQ(test, t->first->echoed, 0);
 }

@@ -24,12 +24,14 @@
 static int ina_rx_tag(struct ina_node *node, const struct ina_pkt *pkt,
 		      struct ina_tag *tag)
 {
-	u64 epoch_era = ina_epoch_published(node);
+	u64 epoch_era = ina_epoch_published(node), base = READ_ONCE(node->base);
+	u64 round = ina_wire_round(pkt->round, base);
 
 	if (!epoch_era || pkt->epoch != epoch_era >> 32)
 		return INA_STAT_DROP_EPOCH;
-	*tag = ina_round_tag(node, (u32)epoch_era,
-			     ina_wire_round(pkt->round, READ_ONCE(node->base)));
+	if (round - base >= node->job->config.depth)
+		return INA_STAT_DROP_WINDOW;
+	*tag = ina_round_tag(node, (u32)epoch_era, round);
 	return 0;
 }
 
@@ -99,8 +101,8 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 	return 0;
 }
 
-/* The neighbour answers what was sent to it. */
-static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
+/* The neighbour answers what was sent to it. Return: 0 or a counter. */
+static int ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 			 const struct ina_pkt *pkt)
 {
 	const u8 *missing = pkt->type == INA_TYPE_GROUP_NACK ? pkt->body : NULL;
@@ -110,7 +112,7 @@ static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 
 	if (!ina_hop_answered(&path->hop, pkt->epoch, pkt->seq, pkt->count,
 			      missing, pkt->frag, &news))
-		return;
+		return INA_STAT_DROP_ANSWER;
 	ina_path_answered(node, path, news.packets, news.lost);
 	/* Unless ECHOs tell it sooner. */
 	if (time_after(jiffies, READ_ONCE(path->fed) + INA_PATH_FED))
@@ -123,6 +125,7 @@ static void ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 		ina_node_kick(node);
 	if (news.back)
 		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
+	return 0;
 }
 
 /* Loss recovery, the same in both directions. Return: 0 or a counter. */
@@ -142,11 +145,9 @@ static int ina_rx_hop(struct ina_node *node, const struct ina_pkt *pkt,
 		return INA_STAT_DROP_EPOCH;
 	peer = down ? &node->parent : &child->peer;
 	if (pkt->type != INA_TYPE_DONE)
-		ina_rx_group(node, peer, pkt);
-	else
-		ina_rx_todo(node, ina_hop_asked(ina_path_of(peer, pkt->path),
-						pkt->epoch, pkt->seq,
-						be32_to_cpu(done->end)));
+		return ina_rx_group(node, peer, pkt);
+	ina_rx_todo(node, ina_hop_asked(ina_path_of(peer, pkt->path), pkt->epoch,
+					pkt->seq, be32_to_cpu(done->end)));
 	return 0;
 }
 
@@ -158,9 +159,7 @@ static int ina_rx_probe(struct ina_node *node, const struct ina_pkt *pkt,
 	struct ina_child *child;
 	int err = down ? 0 : ina_rx_child(node, pkt, info, &child);
 
-	if (!err)
-		ina_probe_rx(node, down ? &node->parent : &child->peer, pkt);
-	return err;
+	return err ?: ina_probe_rx(node, down ? &node->parent : &child->peer, pkt);
 }
 
 /*

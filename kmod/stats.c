@@ -41,6 +41,7 @@ static const char * const ina_stats_names[INA_STAT_MAX] = {
 	[INA_STAT_DROP_EARLY] = "drop_early",
 	[INA_STAT_DROP_FAILED] = "drop_failed",
 	[INA_STAT_DROP_INSTANCE] = "drop_instance",
+	[INA_STAT_DROP_ANSWER] = "drop_answer",
 	[INA_STAT_ROUNDS_DONE] = "rounds_done",
 	[INA_STAT_ROUNDS_FAILED] = "rounds_failed",
 	[INA_STAT_ROUNDS_OVERFLOW] = "rounds_overflow",

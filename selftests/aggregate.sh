@@ -140,7 +140,8 @@ clean()
 		local -A now=() whole=()
 		counters "$n" "$1" now
 		counters "$n" - whole
-		unset 'now[drop_epoch]' 'now[drop_duplicate]' 'now[drop_stale]' 'now[drop_window]' 'now[drop_instance]' 'whole[drop_job]'
+		unset 'now[drop_epoch]' 'now[drop_duplicate]' 'now[drop_stale]' 'now[drop_window]' 'now[drop_instance]' \
+			'now[drop_answer]' 'whole[drop_job]'
 		for name in "${!now[@]}"; do
 			[[ $name =~ ^(drop_|tx_drop|tx_route|rounds_failed|count_wrong) ]] || continue
 			((now[$name] + ${whole[$name]:-0} > 0)) || continue
