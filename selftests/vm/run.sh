@@ -13,6 +13,7 @@
 # Results: build/results/RUN/ (verdict, console.log, one TEST.log each).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/splats.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -208,6 +209,17 @@ run_complete()
 	say "---"
 }
 
+# A splat that no test was searched for: between two of them, or after the last.
+run_search()
+{
+	local hit
+	! grep -q '^fail' "$results/verdict" || return 0
+	hit=$(sed -n '/ina-test: /,$p' "$results/console.log" | grep -a '^\[ *[0-9.]*\]' |
+		grep -m 1 -aE "$INA_SPLATS" | tr -d '\r') || return 0
+	verdict "fail console kernel log: ${hit#*] }"
+	run_show
+}
+
 run_options "$@"
 kernel=$("$here/kernel.sh" "$kind" "$version")
 # An image that needs no modules tells whether KVM works.
@@ -241,6 +253,7 @@ for again in 1 1 ''; do
 done
 run_end_vm
 run_complete
+run_search
 [[ $quiet || $live ]] || say "results: ${results#"$INA_TOP/"}, $((SECONDS - start)) s"
 if [[ $live ]]; then
 	grep '^fail' "$results/verdict" >&2 || true

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The runner's own test: each way a test or a guest can fail must be reported as
-# that failure and with a non-zero exit status. Three boots of the fast kernel.
+# that failure and with a non-zero exit status. Four boots of the fast kernel.
 #
 #   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
 set -euo pipefail
@@ -68,6 +68,10 @@ selftest_run stuck --quiet --timeout 5 vm/selftest/stuck vm/selftest/pass
 selftest_expect_status "a guest that hangs exits with non-zero"
 selftest_expect "a guest that hangs is ended" 'fail vm/selftest/stuck the VM was ended after .*'
 selftest_expect "a test not reached is reported" 'fail vm/selftest/pass not run'
+
+selftest_run behind --quiet vm/selftest/behind
+selftest_expect_status "a warning behind the last test exits with non-zero"
+selftest_expect "a warning behind the last test is reported" 'fail console kernel log: .*WARNING:.*'
 
 selftest_run off vm/selftest/off
 selftest_expect_status "a guest that powers off exits with non-zero"
