@@ -11,7 +11,7 @@ DESTDIR ?=
 # The kernel to build against: the one given, the running one's headers, else
 # the test kernel (built on first use).
 RUNNING := $(wildcard /lib/modules/$(shell uname -r)/build)
-ifneq ($(filter module modules_install install,$(or $(MAKECMDGOALS),module)),)
+ifneq ($(filter all module modules_install install,$(or $(MAKECMDGOALS),module)),)
 ifndef KDIR
 KDIR := $(or $(RUNNING),$(addsuffix /build,$(shell $(VM)/kernel.sh fast)))
 endif

@@ -81,7 +81,7 @@ allreduce()
 	bytes=$(($(device_bytes) - before))
 	ok "job $job: every element of $rounds rounds is the exact sum on 7 workers" \
 		grep -q " 0 wrong" "$_dir/w7.log"
-	ok "job $job: no packet was lost, no round failed" \
+	ok "job $job: the root dropped no packet, no round failed" \
 		test "$(counter root "$job" tx_drop) $(counter root "$job" rounds_failed)" = "0 0"
 }
 

@@ -573,7 +573,8 @@ END
 
 # Who may.
 for request in "job-add id=40 capacity=10" "job-del id=30" "tree-set job=30 workers=1" \
-	"dev-add ifindex=$d0" "dev-del ifindex=$d0"; do
+	"dev-add ifindex=$d0" "dev-del ifindex=$d0" "dev-set ifindex=$d0 rate=1000000" \
+	"path-add job=30 sport=5" "path-del job=30 id=0" "path-set job=30 id=0 weight=1"; do
 	# shellcheck disable=SC2086 # a request
 	ok "nobody may not ${request%% *}" \
 		test "$("${nobody[@]}" nlclient $request)" = "error EPERM"
