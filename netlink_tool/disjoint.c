@@ -166,14 +166,14 @@ size_t disjoint_choose(const struct route *fixed, size_t n_fixed, const struct r
 
 /*
  * If one more of n + 1 equally likely ways were there, so many flows would have
- * missed it with a probability below 5 %: n + 1 times (n / (n + 1))^k.
+ * missed it with a probability below 0.1 %: n + 1 times (n / (n + 1))^k.
  */
 unsigned int disjoint_enough(size_t n)
 {
 	double missed = (double)(n + 1), share = (double)n / (double)(n + 1);
 	unsigned int k = 0;
 
-	for (; missed > 0.05 && k < ROUTE_MAX; k++)
+	for (; missed > 0.001 && k < ROUTE_MAX; k++)
 		missed *= share;
 	return k;
 }

@@ -229,7 +229,7 @@ static void test_fabric(void)
 	memset(routes, 0, sizeof(routes));
 	count = disjoint_choose(routes, 1, routes, ROUTE_MAX, 3, 7, chosen);
 	ktap_ok(!count, "nothing known: none");
-	ktap_ok(disjoint_enough(1) == 6 && disjoint_enough(2) == 11 && disjoint_enough(4) == 21,
+	ktap_ok(disjoint_enough(1) == 11 && disjoint_enough(2) == 20 && disjoint_enough(4) == 39,
 		"ports until it is likely that there is no other way");
 }
 
