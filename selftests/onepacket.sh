@@ -209,7 +209,9 @@ for hop in "w1 a leaf" "a0 an aggregator"; do
 done
 
 # A failure: everybody is told, and why.
-options[w2]="--rounds 3 --elements 1250"
+# They must not have gone before w3 is in.
+options[w1]="--rounds 3 --delay $(_patience 300)"
+options[w2]="--rounds 3 --elements 1250 --delay $(_patience 300)"
 for hop in "root a0 from an aggregator" "a0 root to an aggregator" "w1 a0 to a leaf" \
 	"w3 root to a leaf of the root"; do
 	read -r node from who <<<"$hop"
