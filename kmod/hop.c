@@ -258,7 +258,7 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 	     (s32)(hop->next - first) >= (s32)hop->group &&
 	     !(hop->answered & BIT(group)) &&
 	     ina_hop_is_full(hop, first, count);
-	*news = (struct ina_hop_news){ .back = ok && hop->silent };
+	*news = (struct ina_hop_news){};
 	if (ok)
 		ina_hop_again(hop, first, count, missing, news);
 	if (ok) {

@@ -50,7 +50,7 @@
  * @late_at: jiffies at which that is
  * @received: packets that have come, ever
  * @lost: numbers reported as missing, ever
- * @silent: the peer was reported as silent, and has not answered since
+ * @silent: the peer was found to be silent, and has not answered since
  */
 struct ina_hop {
 	struct ina_queue *queue;
@@ -102,12 +102,10 @@ struct ina_hop_answer {
  * struct ina_hop_news - what an answer tells the sender
  * @packets: of which it speaks; numbers that were not used are none
  * @lost: of these, are missing
- * @back: the peer had been reported as silent
  */
 struct ina_hop_news {
 	u32 packets;
 	u32 lost;
-	bool back;
 };
 
 /**

@@ -180,6 +180,7 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 	peer->first = old->first;
 	peer->weighted = old->weighted;
 	peer->heard = old->heard;
+	peer->silent = old->silent;
 }
 
 /**
@@ -206,6 +207,7 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
 	route->sport = 0;
 	dst_cache_reset(&route->cache);
 	path->hop.silent = false;
+	peer->silent = false;
 	path->state = INA_PATH_STATE_UP;
 	path->weight = 0;
 	path->rtt = 0;
@@ -432,6 +434,25 @@ void ina_path_charge(struct ina_path *path, unsigned int bytes,
 	path->sent += bytes;
 	path->turn += ((u64)bytes << INA_PATH_TURN_SHIFT) /
 		      (READ_ONCE(path->weight) ?: 1);
+}
+
+/**
+ * ina_path_heard() - when was a peer heard last, on any path in use
+ * @peer: the peer
+ *
+ * Context: any.
+ * Return: jiffies.
+ */
+unsigned long ina_path_heard(const struct ina_peer *peer)
+{
+	unsigned long newest = READ_ONCE(peer->path[peer->first].heard);
+	int i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		if (rcu_access_pointer(peer->path[i].route) &&
+		    time_after(READ_ONCE(peer->path[i].heard), newest))
+			newest = READ_ONCE(peer->path[i].heard);
+	return newest;
 }
 
 /**

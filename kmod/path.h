@@ -141,6 +141,7 @@ struct ina_path {
  * @first: number of the first of them
  * @weighted: the operator gave one of them a weight
  * @heard: numbers of paths it has used are below
+ * @silent: it was reported as silent, and has not answered since
  */
 struct ina_peer {
 	struct in6_addr addr;
@@ -151,6 +152,7 @@ struct ina_peer {
 	u8 first;
 	bool weighted;
 	u8 heard;
+	bool silent;
 };
 
 /**
@@ -202,6 +204,7 @@ struct ina_path *ina_path_fastest(struct ina_peer *peer);
 bool ina_path_has_credit(struct ina_peer *peer);
 void ina_path_charge(struct ina_path *path, unsigned int bytes,
 		     unsigned int packets);
+unsigned long ina_path_heard(const struct ina_peer *peer);
 void ina_path_answered(struct ina_node *node, struct ina_path *path, u32 count,
 		       u32 lost);
 void ina_path_ready(struct ina_node *node, const struct ina_peer *peer);

@@ -99,19 +99,6 @@ static bool ina_probe_is_silent(const struct ina_node *node,
 	       time_after(newest, READ_ONCE(path->heard) + wait);
 }
 
-/* When was anything heard last, on any path in use? */
-static unsigned long ina_probe_newest(const struct ina_peer *peer)
-{
-	unsigned long newest = READ_ONCE(peer->path[peer->first].heard);
-	int i;
-
-	for (i = 0; i < INA_PATHS_MAX; i++)
-		if (rcu_access_pointer(peer->path[i].route) &&
-		    time_after(READ_ONCE(peer->path[i].heard), newest))
-			newest = READ_ONCE(peer->path[i].heard);
-	return newest;
-}
-
 /* Is a path to be asked on: there is a choice, or it takes less than is granted? */
 static bool ina_probe_wanted(const struct ina_peer *peer)
 {
@@ -148,7 +135,7 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 	if (!ina_probe_wanted(peer))
 		return false;
 	*busy |= ina_probe_busy(node, peer);
-	newest = ina_probe_newest(peer);
+	newest = ina_path_heard(peer);
 	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
 		route = rcu_dereference(path->route);
 		if (!route)

@@ -123,8 +123,10 @@ static int ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 	ina_tx_ready(node, index);
 	if (READ_ONCE(path->hop.ask))
 		ina_node_kick(node);
-	if (news.back)
+	if (READ_ONCE(peer->silent)) {
+		WRITE_ONCE(peer->silent, false);
 		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
+	}
 	return 0;
 }
 

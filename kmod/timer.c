@@ -20,6 +20,7 @@
 #define INA_TIMER_HOP_MS	8	/* while packets are under way */
 #define INA_TIMER_BUSY_MS	50	/* while something is outstanding */
 #define INA_TIMER_IDLE_MS	1000	/* a sign of life to the parent */
+#define INA_TIMER_DEAF		(HZ / 2)	/* without an answer on any of several paths */
 
 /**
  * struct ina_timer_hop - a hop, for ina_timer_needed()
@@ -46,6 +47,20 @@ static bool ina_timer_needed(void *arg, u32 id)
 	       (!hop->child || READ_ONCE(hop->child->acked) <= part.tag.round);
 }
 
+/*
+ * A path has no answer. One among others is left long before, and told of then: it is the
+ * neighbour only if none of them has one.
+ */
+static void ina_timer_silent(struct ina_node *node, struct ina_peer *peer)
+{
+	if (READ_ONCE(peer->silent) ||
+	    (READ_ONCE(peer->npaths) > 1 &&
+	     time_before(jiffies, ina_path_heard(peer) + INA_TIMER_DEAF)))
+		return;
+	WRITE_ONCE(peer->silent, true);
+	ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
+}
+
 /* Loss recovery of all paths to one neighbour. Return: true if packets are under way. */
 static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
 {
@@ -60,9 +75,8 @@ static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
 		busy |= ina_hop_ask(hop, ina_timer_needed, &arg, &silent,
 				    &credit);
 		busy |= ina_hop_check(hop, &answer);
-		/* A path among others is left long before, and told of then. */
-		if (silent && READ_ONCE(peer->npaths) == 1)
-			ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
+		if (silent)
+			ina_timer_silent(node, peer);
 		if (credit)
 			ina_tx_ready(node, child ? child - node->children :
 						   INA_INDEX_NONE);
