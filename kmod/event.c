@@ -47,9 +47,10 @@ static int ina_event_put_u32(struct sk_buff *skb, int attr, u32 value)
 static int ina_event_put_blame(struct sk_buff *skb,
 			       const struct ina_blame *blame)
 {
-	if (!blame || !blame->worker)
+	if (!blame)
 		return 0;
-	return nla_put_u32(skb, INA_A_EVENT_WORKER, blame->worker - 1) ||
+	return (blame->worker && nla_put_u32(skb, INA_A_EVENT_WORKER,
+					     blame->worker - 1)) ||
 	       (blame->last && nla_put_u32(skb, INA_A_EVENT_LAST_FRAGMENT,
 					   blame->last - 1));
 }
@@ -155,6 +156,19 @@ void ina_event_round_failed(const struct ina_node *node, u64 round,
 			       event.job, round,
 			       ina_event_reason(blame->reason), &event.addr,
 			       blame->detail[0] | (u64)blame->detail[1] << 32);
+	else if (blame->last)
+		ina_event_send(node->net, &event,
+			       "job %u round %llu failed: %s (%pI6c, last fragment %u)",
+			       event.job, round,
+			       ina_event_reason(blame->reason), &event.addr,
+			       blame->last - 1);
+	/* Maybe it is the root that is gone. */
+	else if (blame->reason == INA_REASON_DEADLINE)
+		ina_event_send(node->net, &event,
+			       "job %u round %llu failed: %s (%pI6c), all have the rounds below %llu",
+			       event.job, round,
+			       ina_event_reason(blame->reason), &event.addr,
+			       READ_ONCE(node->base));
 	else
 		ina_event_send(node->net, &event,
 			       "job %u round %llu failed: %s (%pI6c)",

@@ -6,7 +6,7 @@
 #
 #   w (10.0.0.2, rank 1) -- switch -- r (10.0.0.1, root and rank 0)
 #
-#   jobs 7 (int32), 8 (fp32), 9 (a short deadline)
+#   jobs 7 (int32), 8 (fp32), 9 (a short deadline), 10 (degrades)
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
@@ -136,15 +136,15 @@ switch_add 1500
 host_add r 10.0.0.1/24
 host_add w 10.0.0.2/24
 declare -A settings=([7]="deadline 600000" [8]="dtype fp32 deadline 600000"
-	[9]="deadline $(_patience 2)000")
+	[9]="deadline $(_patience 2)000" [10]="on-loss degrade deadline $(_patience 2)000")
 for n in r w; do
 	on $n inaconf dev add eth0
-	for id in 7 8 9; do
+	for id in 7 8 9 10; do
 		# shellcheck disable=SC2086 # words
 		on $n inaconf job add $id capacity "$capacity" depth $depth ${settings[$id]}
 	done
 done
-for id in 7 8 9; do
+for id in 7 8 9 10; do
 	on r inaconf tree set job $id child 10.0.0.2 workers 1
 	on w inaconf tree set job $id parent 10.0.0.1
 done
@@ -163,6 +163,7 @@ ok "both open job 7" both "open 7 $long" "0 0 -"
 
 # Sums.
 ok "an array of eleven rounds is summed" both "allreduce $many $long" "0 $many -"
+ok "two workers are in each" both workers "0 2 2"
 ok "in place" both "allreduce $many $long in-place" "0 $many -"
 ok "one element" both "allreduce 1 $long" "0 1 -"
 ok "nothing at all needs nobody" one r "allreduce 0 0" "0 0 -"
@@ -249,6 +250,14 @@ ok "the late worker is named when the deadline passes" one r "allreduce 10 $long
 ok "the late one is told, too" one w "allreduce 10 $long" "E[A-Z]+ 0 .*deadline"
 ok "calls go on in time" go_on r w
 ok "both close again" both close "0 0 -"
+
+# A job that goes on without who is gone.
+ok "both open job 10" both "open 10 $long" "0 0 -"
+ok "both are in a sum" both "allreduce $many $long" "0 $many -"
+ok "one closes" one w close "0 0 -"
+ok "the other sums alone" one r "allreduce 10 $long" "0 "
+ok "and is told so" one r workers "0 1 1"
+ok "it closes, too" one r close "0 0 -"
 
 # Floats, and a job that goes.
 ok "both open job 8" both "open 8 $long" "0 0 -"

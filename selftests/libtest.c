@@ -180,6 +180,17 @@ static void step_resume(char **word)
 	answer(ina_resume(session, (int)number(word[1])), 0);
 }
 
+/* Workers in the sums of the last call: fewest and most. */
+static void step_workers(char **word)
+{
+	struct ina_info info;
+
+	(void)word;
+	ina_info(session, &info);
+	printf("0 %u %u\n", info.least, info.most);
+	fflush(stdout);
+}
+
 static void step_submit(char **word)
 {
 	size_t count = number(word[1]);
@@ -219,7 +230,7 @@ static const struct {
 	void (*run)(char **word);
 } steps[] = {
 	{ "open", step_open }, { "close", step_close }, { "allreduce", step_allreduce },
-	{ "resume", step_resume }, { "submit", step_submit }, { "collect", step_collect },
+	{ "resume", step_resume }, { "workers", step_workers }, { "submit", step_submit }, { "collect", step_collect },
 };
 
 static void step(char *line)

@@ -151,6 +151,17 @@ static int ina_call_copy(struct ina_call *c, size_t part, int err)
 	return 0;
 }
 
+/* How many workers are in the sum of a part. */
+static void ina_call_count(struct ina_call *c, uint32_t workers)
+{
+	struct ina_session *s = c->s;
+
+	if (!s->least || workers < s->least)
+		s->least = workers;
+	if (workers > s->most)
+		s->most = workers;
+}
+
 static void ina_call_note(struct ina_call *c, int err)
 {
 	if (c->error)
@@ -174,6 +185,8 @@ static int ina_call_collect(struct ina_call *c)
 	if (err) {
 		ina_call_note(c, err);
 		ina_release(c->s, c->oldest);
+	} else {
+		ina_call_count(c, st.workers);
 	}
 	/* Who left may be back already, at another call. */
 	if (st.reason == INA_REASON_LEFT)
@@ -251,6 +264,8 @@ int ina_allreduce(struct ina_session *s, const void *in, void *out, size_t count
 		err = ina_call_check(&c);
 	if (err || !count)
 		return err;
+	s->least = 0;
+	s->most = 0;
 	if (ina_call_run(&c))
 		return ina_call_failed(&c);
 	if (c.overflow)

@@ -102,30 +102,33 @@ void ina_error_culprit(const uint8_t *addr, char *text)
 		inet_ntop(AF_INET6, &in6, text, INA_CULPRIT_LEN);
 }
 
-/* Whom to blame: "10.0.0.13 worker 0, last fragment 41". */
+/* Whom to blame: "10.0.0.13 worker 0, last fragment 41"; the worker may not be known. */
 static const char *ina_error_who(const struct ina_status *st, char *text, size_t size)
 {
 	size_t len = (size_t)snprintf(text, size, "%s", st->culprit);
 
-	if (st->worker < 0)
-		return text;
-	len += (size_t)snprintf(text + len, size - len, " worker %d", st->worker);
-	if (st->last < 0)
-		snprintf(text + len, size - len, ", no fragment seen");
-	else
+	if (st->worker >= 0)
+		len += (size_t)snprintf(text + len, size - len, " worker %d", st->worker);
+	if (st->last >= 0)
 		snprintf(text + len, size - len, ", last fragment %d", st->last);
+	else if (st->worker >= 0)
+		snprintf(text + len, size - len, ", no fragment seen");
 	return text;
 }
 
 static int ina_error_deadline(struct ina_session *s, const struct ina_status *st)
 {
 	const char *sep = st->culprit[0] ? ", waiting for " : "";
-	char who[INA_WHO_LEN];
+	char who[INA_WHO_LEN], acked[64] = "";
 
+	/* Nobody below is missing: maybe it is the root that is gone. */
+	if (st->worker < 0 && st->last < 0)
+		snprintf(acked, sizeof(acked), ", all workers have the rounds below %llu",
+			 (unsigned long long)ina_shm_base(s->ctl));
 	return ina_error_set(s, st->error,
-			     "round %llu: %u of %u fragments without a result after the deadline%s%s (%llu ms)",
+			     "round %llu: %u of %u fragments without a result after the deadline%s%s%s (%llu ms)",
 			     (unsigned long long)st->round, st->detail[0], st->detail[1],
-			     sep, ina_error_who(st, who, sizeof(who)),
+			     sep, ina_error_who(st, who, sizeof(who)), acked,
 			     (unsigned long long)st->latency_ns / 1000000);
 }
 

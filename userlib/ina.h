@@ -44,6 +44,9 @@ struct ina_session;
  * @next_round: round the next contribution goes into
  * @lost: no epoch is open, because of a worker that left or does not answer,
  *	without which the job does not go on
+ * @least: fewest workers in a sum of the last ina_allreduce(), whose parts are rounds;
+ *	0 if it has none
+ * @most: most workers in one. If both are the same, divide by it for the mean
  */
 struct ina_info {
 	uint32_t job;
@@ -60,6 +63,8 @@ struct ina_info {
 	uint32_t workers;
 	uint64_t next_round;
 	bool lost;
+	uint32_t least;
+	uint32_t most;
 };
 
 #define INA_CULPRIT_LEN	46	/* an IPv6 address as text */

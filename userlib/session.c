@@ -225,6 +225,8 @@ int ina_info(const struct ina_session *s, struct ina_info *info)
 		.epoch = ina_shm_epoch(s->ctl),
 		.workers = ina_shm_workers(s->ctl),
 		.next_round = ina_shm_next_round(s->ctl),
+		.least = s->least,
+		.most = s->most,
 	};
 	return 0;
 }

@@ -29,6 +29,8 @@
  * @taken: a buffer was handed out and not submitted
  * @taken_round: the round of that buffer
  * @spent: an all-reduce failed half way
+ * @least: fewest workers in a sum of the last one
+ * @most: most workers in one
  * @owing: by its timeout, and did not contribute all its parts
  * @text: text of the last failure
  */
@@ -44,6 +46,8 @@ struct ina_session {
 	bool taken;
 	uint64_t taken_round;
 	bool spent;
+	uint32_t least;
+	uint32_t most;
 	bool owing;
 	char text[INA_TEXT_LEN];
 };
