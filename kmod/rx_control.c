@@ -103,7 +103,7 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 
 /* The neighbour answers what was sent to it. Return: 0 or a counter. */
 static int ina_rx_group(struct ina_node *node, struct ina_peer *peer,
-			 const struct ina_pkt *pkt)
+			const struct ina_pkt *pkt)
 {
 	const u8 *missing = pkt->type == INA_TYPE_GROUP_NACK ? pkt->body : NULL;
 	u16 index = peer == &node->parent ? INA_INDEX_NONE : pkt->index;
