@@ -131,10 +131,9 @@ static bool watch_look(const struct watch *watch, struct watched *w)
 static int watch_apply(struct watch *watch, struct print *out)
 {
 	struct ina_plan *plan = ina_load_plan(watch->target.plan, watch_out, watch);
-	int ret = plan ? 0 : error_print("out of memory"), lock = -1;
+	int ret = plan ? INACONF_OK : error_print("out of memory");
+	int lock = ret ? -1 : apply_lock(watch->stop);
 
-	if (!ret)
-		lock = apply_lock(watch->stop);
 	if (!ret)
 		ret = lock < 0 ? INACONF_FAILED : target_survey(&watch->target, plan);
 	if (!ret)

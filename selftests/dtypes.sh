@@ -244,7 +244,7 @@ for n in "${nodes[@]}"; do
 	on "$n" inaconf dev add eth0
 done
 for dtype in $(full "int32 fp32 bf16 fixed" ""); do
-	job_add dtype $dtype
+	job_add dtype "$dtype"
 	pairs
 	ok "$dtype: sums are exact in general registers" perf "${workers[*]}"
 done

@@ -80,12 +80,12 @@ static void udp(int fd, double mbit, double seconds)
 	uint64_t start = now(), end = start + seconds * 1e9, t;
 	int size = PACKET;
 	double sent = 0;
-	long due;
 
 	if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size)))
 		err(1, "segments");
 	for (t = start; t < end; t = now()) {
-		due = (mbit / 8e3 * (t - start) - sent) / (PACKET + HEADERS);
+		long due = (mbit / 8e3 * (t - start) - sent) / (PACKET + HEADERS);
+
 		if (due > 40)
 			due = 40;
 		if (due > 0 && send(fd, data, due * PACKET, 0) < 0 &&
