@@ -452,6 +452,8 @@ static void ina_grant_since(struct ina_path *path, struct ina_heard *heard)
 {
 	u64 sent = READ_ONCE(path->pace.bytes), took = READ_ONCE(path->pace.busy);
 
+	if (!heard->packets)
+		return;
 	/* The path may just be another one, which starts from 0. */
 	if (!heard->rtt) {
 		heard->bytes = sent - min(sent, path->loss.sent);

@@ -268,7 +268,6 @@ bool ina_hop_answered(struct ina_hop *hop, u32 epoch, u32 first, u32 count,
 		ina_hop_settle(hop, hop->una);
 		hop->active = jiffies;
 		hop->asked = 0;
-		hop->silent = false;
 		hop->ask = false;
 		ina_hop_hurry(hop, first);
 	}
@@ -335,7 +334,7 @@ unlock:
  * @hop: the hop
  * @needed: does the receiver still need what was sent of a slot
  * @arg: for @needed
- * @silent: whether the peer has left too many questions unanswered just now
+ * @silent: whether the peer has left too many questions unanswered, and one more just now
  * @credit: whether the sender can go on, as no answer is needed any more
  *
  * If so, ina_hop_done() has something to say.
@@ -368,9 +367,7 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 			hop->ask = true;
 			hop->ask_end = hop->end;
 			hop->active = jiffies;
-			*silent = ++hop->asked == INA_HOP_SILENT &&
-				  !hop->silent;
-			hop->silent |= *silent;
+			*silent = ++hop->asked >= INA_HOP_SILENT;
 		}
 	}
 	spin_unlock_bh(&hop->lock);

@@ -50,7 +50,6 @@
  * @late_at: jiffies at which that is
  * @received: packets that have come, ever
  * @lost: numbers reported as missing, ever
- * @silent: the peer was found to be silent, and has not answered since
  */
 struct ina_hop {
 	struct ina_queue *queue;
@@ -79,7 +78,6 @@ struct ina_hop {
 	unsigned long late_at;
 	u32 received;
 	u64 lost;
-	bool silent;
 };
 
 /**

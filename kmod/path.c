@@ -164,7 +164,6 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		to->hop.log = to->log.addr;
 		to->hop.lost = from->hop.lost;
 		to->hop.received = from->hop.received;
-		to->hop.silent = from->hop.silent;
 		to->state = from->state;
 		to->weight = from->weight;
 		to->sent = from->sent;
@@ -206,7 +205,6 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
 	route->ifindex = 0;
 	route->sport = 0;
 	dst_cache_reset(&route->cache);
-	path->hop.silent = false;
 	peer->silent = false;
 	path->state = INA_PATH_STATE_UP;
 	path->weight = 0;
@@ -445,7 +443,7 @@ void ina_path_charge(struct ina_path *path, unsigned int bytes,
  */
 unsigned long ina_path_heard(const struct ina_peer *peer)
 {
-	unsigned long newest = READ_ONCE(peer->path[peer->first].heard);
+	unsigned long newest = READ_ONCE(peer->path[READ_ONCE(peer->first)].heard);
 	int i;
 
 	for (i = 0; i < INA_PATHS_MAX; i++)

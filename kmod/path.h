@@ -141,7 +141,7 @@ struct ina_path {
  * @first: number of the first of them
  * @weighted: the operator gave one of them a weight
  * @heard: numbers of paths it has used are below
- * @silent: it was reported as silent, and has not answered since
+ * @silent: it was reported as silent, and has not answered since; under the node's lock
  */
 struct ina_peer {
 	struct in6_addr addr;

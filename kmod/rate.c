@@ -142,8 +142,12 @@ void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 no
 		loss->since = now;
 	loss->packets += heard->packets;
 	loss->marked += heard->marked;
-	loss->lost = min(loss->packets, loss->lost + heard->lost + loss->marked / 2);
-	loss->marked %= 2;
+	/* Else they count with what is heard of next. */
+	if (loss->packets) {
+		loss->lost = min(loss->packets,
+				 loss->lost + heard->lost + loss->marked / 2);
+		loss->marked %= 2;
+	}
 	loss->bytes += heard->bytes;
 	loss->busy += heard->busy;
 	if (!heard->rtt)

@@ -63,7 +63,7 @@ struct ina_heard {
  * @busy: nanoseconds it took to send them
  * @packets: how many these are
  * @lost: how many of them were lost; two that were marked count as one
- * @marked: one that was marked, not counted yet
+ * @marked: those that were marked and are not counted yet
  * @epoch: to which numbers belong
  * @after: number of the first packet sent at this rate
  * @changed: packets with lower numbers were sent at another rate

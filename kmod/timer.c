@@ -53,12 +53,14 @@ static bool ina_timer_needed(void *arg, u32 id)
  */
 static void ina_timer_silent(struct ina_node *node, struct ina_peer *peer)
 {
-	if (READ_ONCE(peer->silent) ||
-	    (READ_ONCE(peer->npaths) > 1 &&
-	     time_before(jiffies, ina_path_heard(peer) + INA_TIMER_DEAF)))
-		return;
-	WRITE_ONCE(peer->silent, true);
-	ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
+	spin_lock_bh(&node->lock);
+	if (!peer->silent &&
+	    (READ_ONCE(peer->npaths) == 1 ||
+	     time_after(jiffies, ina_path_heard(peer) + INA_TIMER_DEAF))) {
+		WRITE_ONCE(peer->silent, true);
+		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
+	}
+	spin_unlock_bh(&node->lock);
 }
 
 /* Loss recovery of all paths to one neighbour. Return: true if packets are under way. */

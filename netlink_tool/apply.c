@@ -219,10 +219,11 @@ int plan_apply(struct inaconf *ctx, int argc, char **argv)
 	};
 	int ret = target_parse(ctx, &target, words, ARRAY_SIZE(words), argc, argv);
 	volatile const int *stop = apply_catch();
-	int lock = ret ? -1 : apply_lock(stop);
+	int lock = ret || target.dry ? -1 : apply_lock(stop);
 
 	if (!ret)
-		ret = lock < 0 ? INACONF_FAILED : target_survey(&target, target.plan);
+		ret = lock < 0 && !target.dry ? INACONF_FAILED :
+						target_survey(&target, target.plan);
 	if (!ret)
 		ret = apply_run(&target, &ctx->out, stop);
 	if (lock >= 0)

@@ -260,12 +260,12 @@ int ina_allreduce(struct ina_session *s, const void *in, void *out, size_t count
 	};
 	int err = 0;
 
+	s->least = 0;
+	s->most = 0;
 	if (count)
 		err = ina_call_check(&c);
 	if (err || !count)
 		return err;
-	s->least = 0;
-	s->most = 0;
 	if (ina_call_run(&c))
 		return ina_call_failed(&c);
 	if (c.overflow)

@@ -120,11 +120,12 @@ static int ina_error_deadline(struct ina_session *s, const struct ina_status *st
 {
 	const char *sep = st->culprit[0] ? ", waiting for " : "";
 	char who[INA_WHO_LEN], acked[64] = "";
+	uint64_t base = ina_shm_base(s->ctl);
 
-	/* Nobody below is missing: maybe it is the root that is gone. */
+	/* Maybe it is the root that is gone. By now the window may have moved past this round. */
 	if (st->worker < 0 && st->last < 0)
 		snprintf(acked, sizeof(acked), ", all workers have the rounds below %llu",
-			 (unsigned long long)ina_shm_base(s->ctl));
+			 (unsigned long long)(base < st->round ? base : st->round));
 	return ina_error_set(s, st->error,
 			     "round %llu: %u of %u fragments without a result after the deadline%s%s%s (%llu ms)",
 			     (unsigned long long)st->round, st->detail[0], st->detail[1],

@@ -215,7 +215,8 @@ run_search()
 	local hit
 	! grep -q '^fail' "$results/verdict" || return 0
 	hit=$(sed -n '/ina-test: /,$p' "$results/console.log" | grep -a '^\[ *[0-9.]*\]' |
-		grep -m 1 -aE "$INA_SPLATS" | tr -d '\r') || return 0
+		grep -aE "$INA_SPLATS" | tr -d '\r') || return 0
+	hit=${hit%%$'\n'*}
 	verdict "fail console kernel log: ${hit#*] }"
 	run_show
 }
