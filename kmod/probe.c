@@ -362,7 +362,7 @@ int ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 	if (!route || rtt <= 0 ||
 	    rtt > NSEC_PER_SEC ||
 	    READ_ONCE(path->probed) - be32_to_cpu(hdr->number) > U8_MAX)
-		return INA_STAT_DROP_ANSWER;
+		return INA_STAT_DROP_OVER;
 	WRITE_ONCE(path->rtt, path->rtt ? path->rtt + div_s64(rtt - (s64)path->rtt, 8) :
 					  rtt);
 	WRITE_ONCE(path->heard, jiffies);

@@ -228,10 +228,10 @@ static void echo__forged(struct kunit *test)
 
 	t->first->probed = 1000;
 	KUNIT_EXPECT_EQ(test, probe_test_echo(t, t->first, t->first->probed + 1, 0),
-			INA_STAT_DROP_ANSWER);
+			INA_STAT_DROP_OVER);
 	KUNIT_EXPECT_EQ(test, probe_test_echo(t, t->first,
 					      t->first->probed - U8_MAX - 1, 0),
-			INA_STAT_DROP_ANSWER);
+			INA_STAT_DROP_OVER);
 	KUNIT_EXPECT_EQ(test, t->first->rtt, 0);
 	KUNIT_EXPECT_EQ(test, t->first->echoed, 0);
 }

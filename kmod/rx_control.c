@@ -30,7 +30,7 @@ static int ina_rx_tag(struct ina_node *node, const struct ina_pkt *pkt,
 	if (!epoch_era || pkt->epoch != epoch_era >> 32)
 		return INA_STAT_DROP_EPOCH;
 	if (round - base >= node->job->config.depth)
-		return INA_STAT_DROP_WINDOW;
+		return INA_STAT_DROP_OVER;
 	*tag = ina_round_tag(node, (u32)epoch_era, round);
 	return 0;
 }
@@ -123,7 +123,7 @@ static int ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 
 	if (!ina_hop_answered(&path->hop, pkt->epoch, pkt->seq, pkt->count,
 			      missing, pkt->frag, &news))
-		return INA_STAT_DROP_ANSWER;
+		return INA_STAT_DROP_OVER;
 	ina_path_answered(node, path, news.packets, news.lost);
 	/* Unless ECHOs tell it sooner. */
 	if (time_after(jiffies, READ_ONCE(path->fed) + INA_PATH_FED))

@@ -47,7 +47,7 @@ enum ina_stat {
 	INA_STAT_DROP_EARLY,	/* result before the contribution */
 	INA_STAT_DROP_FAILED,	/* round has failed */
 	INA_STAT_DROP_INSTANCE,	/* control of another incarnation */
-	INA_STAT_DROP_ANSWER,	/* answer to nothing that was asked, or again */
+	INA_STAT_DROP_OVER,	/* control about what is over */
 	/* rounds and members */
 	INA_STAT_ROUNDS_DONE,	/* complete at this node */
 	INA_STAT_ROUNDS_FAILED,	/* failed at this node */

@@ -141,7 +141,7 @@ clean()
 		counters "$n" "$1" now
 		counters "$n" - whole
 		unset 'now[drop_epoch]' 'now[drop_duplicate]' 'now[drop_stale]' 'now[drop_window]' 'now[drop_instance]' \
-			'now[drop_answer]' 'whole[drop_job]'
+			'now[drop_over]' 'whole[drop_job]'
 		for name in "${!now[@]}"; do
 			[[ $name =~ ^(drop_|tx_drop|tx_route|rounds_failed|count_wrong) ]] || continue
 			((now[$name] + ${whole[$name]:-0} > 0)) || continue

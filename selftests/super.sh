@@ -35,7 +35,7 @@ came()
 	counters "$1" - whole
 	skbs[$1]=$((whole[rx_hook] - before[$1]))
 	taken[$1]=$((now[rx_data] + now[rx_result]))
-	control[$1]=$((now[rx_control] + now[drop_epoch] + now[drop_answer]))
+	control[$1]=$((now[rx_control] + now[drop_epoch] + now[drop_over]))
 	echo "$1: ${taken[$1]} packets of elements and ${control[$1]} others in ${skbs[$1]} skbs"
 }
 
