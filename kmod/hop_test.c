@@ -565,6 +565,7 @@ static void ask__silent(struct kunit *test)
 	struct hop_test *t = test->priv;
 	struct ina_hop_answer answer = { .count = 1 };
 	struct ina_hop_news news;
+	u32 slot, seq;
 	bool silent;
 	int i;
 
@@ -576,7 +577,8 @@ static void ask__silent(struct kunit *test)
 	}
 	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0,
 						 answer.count, NULL, 0, &news));
-	hop_test_sent(test, 1);
+	ina_queue_add(t->tx.queue, 1);
+	KUNIT_ASSERT_TRUE(test, hop_test_send(t, &slot, &seq));
 	hop_test_later(t);
 	ina_hop_ask(&t->tx, hop_test_all, t, &silent, &t->credit);
 	KUNIT_EXPECT_FALSE(test, silent);
