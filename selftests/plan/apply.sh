@@ -206,14 +206,18 @@ until_true()
 
 # Two at once: the second waits, and starts from what the first has done.
 fresh "$dir/one"
-echo "at-w1|tree set|slow" >"$INA_FAKE/fault"
-"$inaconf" plan apply "$dir/two" hook "$here/fakehost.sh" >"$dir/first" 2>&1 &
+echo "at-w1|tree set|held" >"$INA_FAKE/fault"
+run apply "$dir/two" >"$dir/first" 2>&1 &
 first=$!
 until_true test ! -e "$INA_FAKE/fault"
-ok "one plan is applied at a time" says "waiting: another plan is being applied from this machine" \
-	run apply "$dir/one"
-ok "the first was" wait "$first"
-ok "then the second" says "nothing differs" run diff "$dir/one"
+run apply "$dir/one" >"$dir/watch" 2>&1 &
+second=$!
+ok "one plan is applied at a time" until_true \
+	grep -q "waiting: another plan is being applied from this machine" "$dir/watch"
+touch "$INA_FAKE/go"
+ok "the first is" wait "$first"
+ok "then the second" wait "$second"
+ok "which started from that" says "nothing differs" run diff "$dir/one"
 
 fresh "$dir/one"
 : >"$INA_FAKE/log"
