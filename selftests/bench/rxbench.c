@@ -331,7 +331,7 @@ static u64 clock_cost(void)
 	return least;
 }
 
-__attribute__((noinline, optimize("O3"), target_clones("avx2", "default")))
+__attribute__((noinline, optimize("O3"), INA_SHIM_VECTOR))
 static void plain(u32 *restrict b, const u32 *restrict a)
 {
 	for (int i = 0; i < COUNT; i++)

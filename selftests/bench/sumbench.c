@@ -53,7 +53,7 @@ static u64 now(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-__attribute__((noinline, optimize("O3"), target_clones("avx2", "default")))
+__attribute__((noinline, optimize("O3"), INA_SHIM_VECTOR))
 static void plain(u32 *restrict b, const u32 *restrict a)
 {
 	for (int i = 0; i < COUNT; i++)

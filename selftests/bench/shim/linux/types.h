@@ -40,8 +40,10 @@ typedef long long s64;
 #define SMP_CACHE_BYTES	64
 /* gcc has none without vector registers. */
 #if defined(__x86_64__)
+#define INA_SHIM_VECTOR	target_clones("avx2", "default")
 #define prefetchw(p)	asm volatile("prefetchw %0" :: "m" (*(const char *)(p)))
 #else
+#define INA_SHIM_VECTOR	/* the base has them */
 #define prefetchw(p)	__builtin_prefetch(p, 1)
 #endif
 
