@@ -85,8 +85,8 @@ void ina_arrival_settle(struct ina_node *node, u64 round, u64 absent)
 		arrivals->last = last - start;
 		arrivals->late += last - earliest;
 		arrivals->rounds++;
-		trace_ina_child_round(node, i, round, last - earliest,
-				      ever - arrivals->lost);
+		arrivals->lost_round = ever - arrivals->lost;
 		arrivals->lost = ever;
+		trace_ina_child_round(node, i, round, last - earliest);
 	}
 }

@@ -34,6 +34,7 @@ struct ina_arrival {
  * @late: sum over all rounds of how much later than the earliest child it was
  * @rounds: how many these are
  * @lost: ina_hop.lost at the end of @round
+ * @lost_round: by how much it had grown since the end of the round before
  */
 struct ina_arrivals {
 	struct ina_arrival window[INA_DEPTH_MAX];
@@ -43,6 +44,7 @@ struct ina_arrivals {
 	u64 late;
 	u64 rounds;
 	u64 lost;
+	u64 lost_round;
 };
 
 void ina_arrival_note(struct ina_arrivals *arrivals, u32 at, u64 round, u64 now);

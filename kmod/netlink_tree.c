@@ -226,6 +226,8 @@ static int ina_nl_arrivals_fill(struct sk_buff *skb,
 				 INA_A_MEMBER_PAD) ||
 	       nla_put_u64_64bit(skb, INA_A_MEMBER_LOST,
 				 ina_path_lost(&child->peer),
+				 INA_A_MEMBER_PAD) ||
+	       nla_put_u64_64bit(skb, INA_A_MEMBER_LOST_ROUND, a->lost_round,
 				 INA_A_MEMBER_PAD);
 }
 

@@ -17,9 +17,8 @@
  * many of its packets were found missing since the round before ended.
  */
 TRACE_EVENT(ina_child_round,
-	TP_PROTO(const struct ina_node *node, u16 index, u64 round, u64 late,
-		 u64 lost),
-	TP_ARGS(node, index, round, late, lost),
+	TP_PROTO(const struct ina_node *node, u16 index, u64 round, u64 late),
+	TP_ARGS(node, index, round, late),
 	TP_STRUCT__entry(
 		__field(u32, job)
 		__field(u16, index)
@@ -38,7 +37,7 @@ TRACE_EVENT(ina_child_round,
 		__entry->first = node->children[index].arrivals.first;
 		__entry->last = node->children[index].arrivals.last;
 		__entry->late = late;
-		__entry->lost = lost;
+		__entry->lost = node->children[index].arrivals.lost_round;
 	),
 	TP_printk("job=%u index=%u child=%pI6c round=%llu first_ns=%llu last_ns=%llu late_ns=%llu lost=%llu",
 		  __entry->job, __entry->index, __entry->addr, __entry->round,

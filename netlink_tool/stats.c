@@ -145,6 +145,7 @@ static void stats_print_child(struct print *p, const struct attrs *child)
 	stats_print_rate(p, "rate", child->attr[INA_A_MEMBER_RATE]);
 	if (child->attr[INA_A_MEMBER_LOST]) {
 		print_uint(p, "lost", " ", attr_uint(child->attr[INA_A_MEMBER_LOST]));
+		print_uint(p, "lost_round", " ", attr_uint(child->attr[INA_A_MEMBER_LOST_ROUND]));
 		print_uint(p, "round", " ", attr_uint(child->attr[INA_A_MEMBER_ROUND]));
 	}
 	print_object_close(p);
@@ -168,7 +169,7 @@ static void stats_print_children(struct print *p, const struct nlmsghdr *reply, 
 	print_object_open(p, NULL);
 	print_uint(p, "job", "job ", attr_uint(attrs.attr[INA_A_TREE_JOB]));
 	print_text(p, "\n    %-15s %11s %11s %11s %11s %11s %s\n", "child", "late ms", "first ms",
-		   "last ms", "requests", "granted", "lost, round");
+		   "last ms", "requests", "granted", "lost, last, round");
 	print_array_open(p, "children");
 	for (size_t i = 0; i < count; i++)
 		stats_print_child(p, &children[i]);

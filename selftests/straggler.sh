@@ -70,6 +70,9 @@ lost=$(awk '/ina_child_round: job=7 index=1 / { sub(/.* lost=/, ""); sum += $0 }
 	"$trace/trace")
 ok "and what was lost in it, not before" \
 	json "0 < $lost <= next(c['lost'] for c in it if c['addr'] == '10.0.0.11')"
+last=$(sed -n 's/.*ina_child_round: job=7 index=1 .* lost=//p' "$trace/trace" | tail -n 1)
+ok "netlink tells it of the last round" \
+	json "next(c['lost_round'] for c in it if c['addr'] == '10.0.0.11') == $last"
 ok "and the end of each round" grep -q 'ina_round_end: job=7 .*reason=0' "$trace/trace"
 
 # A round that fails by its deadline, because of one of which nothing came.

@@ -75,7 +75,7 @@ workers:
 END
 sed 's/t2: 0.[56]/t2: 0.05/' measure.yaml >calm.yaml
 cat >stats.json <<'END'
-[{"job":7,"children":[{"addr":"10.0.0.1","late_ns":5,"first_ns":0,"last_ns":300000000,"request":125000000,"rate":100000000,"lost":0,"round":9},
+[{"job":7,"children":[{"addr":"10.0.0.1","late_ns":5,"first_ns":0,"last_ns":300000000,"request":125000000,"rate":100000000,"lost":0,"lost_round":0,"round":9},
 {"addr":"10.0.0.2","late_ns":0,"first_ns":100000000,"last_ns":400000000}]}]
 END
 

@@ -102,7 +102,7 @@ static int measure_child(const struct ina_doc_value *map, const struct ina_topo 
 			 struct ina_measure_worker *worker, struct ina_doc_error *err)
 {
 	static const char *const known[] = { "addr", "late_ns", "first_ns", "last_ns", "lost",
-					     "round", "request", "rate", NULL };
+					     "lost_round", "round", "request", "rate", NULL };
 	double first, last;
 	int ret = ina_doc_only(map, known, err);
 
