@@ -6,8 +6,7 @@
 #   a node --- eth0 === p-NODE --- bridge
 #                    <- egress: netfault, then netem
 #
-# All decisions of netfault follow from INA_SEED. netem has no seed: which packets
-# it lets overtake is different each time.
+# All decisions of netfault follow from INA_SEED; netem lets every fourth packet overtake.
 
 faults_seed=${INA_SEED:-$((RANDOM * 32768 + RANDOM))}
 # shellcheck disable=SC2154 # of lib.sh
@@ -67,14 +66,14 @@ faults_show()
 	netfault show "${_ports[@]/#/$_bpf/p-}"
 }
 
-# reorder on|off: a quarter of the packets does not wait, and overtakes.
+# reorder on|off: every fourth packet does not wait, and overtakes.
 reorder()
 {
 	local n
 	for n in "${_ports[@]}"; do
 		if [[ $1 == on ]]; then
 			tc -n "$(ns sw)" qdisc replace dev "p-$n" root netem \
-				delay 3ms reorder 25% limit 10000 || return
+				delay 3ms reorder 100% gap 4 limit 10000 || return
 		else
 			# There may be none.
 			tc -n "$(ns sw)" qdisc del dev "p-$n" root 2>/dev/null
