@@ -179,6 +179,16 @@ ok "rounds run" run_all 6 --timeout 240000
 # All others come to wait in a round.
 kill -STOP "${running[2]}"
 ok "they wait for one that is stopped" wait_for "$deadline" stands 6
+on sw ip link set p-a1 down
+kill -CONT "${running[2]}"
+ok "a parent that does not answer is told of" event links peer-silent \
+	'job 6 parent .*10\.0\.0\.3 does not answer' '"job":6,"addr":"10\.0\.0\.3"'
+on sw ip link set p-a1 up
+ok "and when it does again" event links peer-back \
+	'job 6 parent .*10\.0\.0\.3 answers again' '"job":6,"addr":"10\.0\.0\.3"'
+ok "rounds go on then" goes_on 6
+kill -STOP "${running[2]}"
+ok "all wait once more" wait_for "$deadline" stands 6
 start=$SECONDS
 ok "a worker is killed that has seen no wrong sum" stop KILL 1
 ok "all are told of a worker that was killed, and of its last fragment" all_told \
@@ -243,6 +253,14 @@ chain()
 	on w1 inaconf tree set job "$id" parent 10.0.0.2
 }
 
+chain_del()
+{
+	local n
+	for n in root a1 a0 w0 w1; do
+		on "$n" inaconf job del 9
+	done
+}
+
 # run_chain [OPTION...]: its three workers, and wait until rounds go through.
 run_chain()
 {
@@ -270,6 +288,9 @@ chain_goes_on()
 	return 1
 }
 
+# Who is left out goes on trying for longer than it is.
+patient=(--continue-on-failure --timeout $((deadline * 20000)))
+
 if [[ $INA_SIZE == full ]]; then
 	host[2]=a0
 	chain 9 deadline "${deadline}000"
@@ -281,8 +302,7 @@ if [[ $INA_SIZE == full ]]; then
 	kill -CONT "${running[1]}"
 	ok "the late one is told there" told 1 .
 
-	ok "rounds run over three levels again" run_chain --continue-on-failure \
-		--timeout $((deadline * 20000))
+	ok "rounds run over three levels again" run_chain "${patient[@]}"
 	on sw ip link set p-w1 down
 	ok "those who go on after failed rounds are told why they cannot" \
 		wait_for $((deadline * 4)) closed 0 1
@@ -295,14 +315,22 @@ if [[ $INA_SIZE == full ]]; then
 	kill -CONT "${running[1]}"
 	ok "rounds go on when that one is back" chain_goes_on
 	ok "their sums are right" stop INT 0 1 2
-	for n in root a1 a0 w0 w1; do
-		on "$n" inaconf job del 9
-	done
+	chain_del
+
+	chain 9 deadline "${deadline}000" on-loss degrade
+	ok "a job of three levels that degrades starts with all" run_chain "${patient[@]}"
+	on sw ip link set p-w1 down
+	ok "it goes on without a host three levels below the root" \
+		wait_for $((deadline * 2)) members 9 2
+	ok "rounds complete without that" goes_on 9
+	on sw ip link set p-w1 up
+	ok "that comes back by itself" wait_for $((deadline * 2)) members 9 3
+	ok "rounds complete with that" goes_on 9
+	ok "sums over three levels were right" stop INT 0 1 2
+	chain_del
 	host[2]=w2
 fi
 
-# Who is left out goes on trying for longer than it is.
-patient=(--continue-on-failure --timeout $((deadline * 20000)))
 job 8 deadline "${deadline}000" on-loss degrade
 ok "a job that degrades starts with all" run_all 8 "${patient[@]}"
 ok "five workers are in" members 8 5
@@ -324,6 +352,15 @@ ok "it comes back by itself" wait_for $((deadline * 2)) members 8 5
 # Of the round it was in, if that was not complete already, or of those it was not in.
 ok "it was told" grep -q 'the others went on without this node\|deadline\|were over before' "$_dir/2.log"
 ok "rounds complete with it" goes_on 8
+
+if [[ $INA_SIZE == full ]]; then
+	on sw ip link set p-w3 down
+	ok "it goes on without a silent host of two workers" wait_for $((deadline * 2)) members 8 3
+	ok "rounds complete without both" goes_on 8
+	on sw ip link set p-w3 up
+	ok "both come back by themselves" wait_for $((deadline * 2)) members 8 5
+	ok "rounds complete with both" goes_on 8
+fi
 
 kill -STOP "${running[4]}"
 ok "it goes on without one of two workers of a host" wait_for $((deadline * 2)) members 8 4

@@ -54,15 +54,42 @@ on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
 on w0 inaconf tree set job 7 parent 10.0.0.1
 on w1 inaconf tree set job 7 parent 10.0.0.1
 
+monitor root events
+monitor w0 local
 run 0 --rounds 5
 p0=$!
 ok "the first worker joins" wait_for 20 joined 10.0.0.11
+ok "its host tells of it" event local worker-attached 'job 7 .*attached' '"job":7,'
+ok "and its parent" event events child-joined 'job 7 child .*10\.0\.0\.11 joined: 1 workers' \
+	'"job":7,"addr":"10\.0\.0\.11",.*"workers":1'
 on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
 ok "a root set anew before the first epoch gets its child back" \
 	wait_for 20 joined 10.0.0.11
 run 1 --rounds 5
 p1=$!
 ok "and the rounds run when the second comes" finish "$p0" "$p1"
+ok "the epoch was told of" event events epoch-opened 'job 7 epoch [0-9]+ opened: 2 workers, from' \
+	'"job":7,.*"workers":2'
+ok "its host tells that a worker has left" event local worker-left 'job 7 .*left' '"job":7,'
+ok "and its parent does" event events child-left 'job 7 child .*10\.0\.0\.11 left: 0 workers' \
+	'"job":7,"addr":"10\.0\.0\.11",.*"reason":'
+
+# same_rank: two workers that say they are the same, until one is gone
+same_rank()
+{
+	local p0 p1
+	run 0 --rounds 5
+	p0=$!
+	spawn w1 w1.log ina-perf --job 7 --rank 0 --elements 3000 --timeout 120000 --rounds 5
+	p1=$!
+	event events rank-twice 'job 7 waits: two workers have the same rank' '"job":7,' || return
+	kill "$p1"
+	wait "$p1"
+	run 1 --rounds 5
+	finish "$p0" $!
+}
+
+ok "a rank that two workers have is told of, and waited for" same_rank
 
 ok "a run" both --rounds 5
 started=$SECONDS
