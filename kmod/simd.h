@@ -8,6 +8,7 @@
 #define _INA_SIMD_H
 
 #include <asm/simd.h>
+#include <linux/bitops.h>
 #include <linux/kconfig.h>
 #include <linux/types.h>
 
@@ -54,12 +55,14 @@ static inline bool ina_simd_present(void)
 	return system_supports_fpsimd();
 }
 
-/* FPCR is still the interrupted task's: to the nearest, denormals kept. */
+#define INA_SIMD_FPCR	BIT_ULL(25)	/* to the nearest, denormals kept, one NaN only */
+
+/* FPCR is still the interrupted task's. */
 static inline void ina_simd_begin(struct ina_simd_state *state)
 {
 	kernel_neon_begin(&state->regs);
-	if (read_sysreg(fpcr))
-		write_sysreg(0, fpcr);
+	if (read_sysreg(fpcr) != INA_SIMD_FPCR)
+		write_sysreg(INA_SIMD_FPCR, fpcr);
 }
 
 static inline void ina_simd_end(struct ina_simd_state *state)
