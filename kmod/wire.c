@@ -6,6 +6,7 @@
 #include <linux/crc32c.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
+#include <linux/unaligned.h>
 
 #include "stats.h"
 #include "wire.h"
@@ -111,36 +112,37 @@ static int ina_wire_check_size(struct ina_pkt *pkt, unsigned int len)
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		   struct ina_pkt *pkt)
 {
-	struct ina_hdr copy __uninitialized, *hdr = &copy;
+	const struct ina_hdr *hdr = data;
+	u8 version;
 	int err;
 
 	if (len < sizeof(*hdr))
 		return INA_STAT_DROP_SHORT;
-	/* Whoever sent it may still be able to write there: look once. */
-	memcpy(&copy, data, sizeof(copy));
-	barrier();
-	if (hdr->version != INA_WIRE_VERSION)
-		return INA_STAT_DROP_VERSION;
-	if (!hdr->type || hdr->type >= INA_TYPE_MAX)
-		return INA_STAT_DROP_TYPE;
+	version = hdr->version;
 	/* All of it: what is left out is cleared first, which takes longer. */
 	*pkt = (struct ina_pkt){
 		.type = hdr->type,
 		.path = hdr->path,
 		.flags = hdr->flags,
-		.job = be32_to_cpu(hdr->job),
-		.epoch = be32_to_cpu(hdr->epoch),
-		.round = be32_to_cpu(hdr->round),
-		.seq = be32_to_cpu(hdr->seq),
-		.frag = be32_to_cpu(hdr->frag),
-		.length = be32_to_cpu(hdr->length),
-		.index = be16_to_cpu(hdr->index),
-		.count = be16_to_cpu(hdr->count),
+		.job = get_unaligned_be32(&hdr->job),
+		.epoch = get_unaligned_be32(&hdr->epoch),
+		.round = get_unaligned_be32(&hdr->round),
+		.seq = get_unaligned_be32(&hdr->seq),
+		.frag = get_unaligned_be32(&hdr->frag),
+		.length = get_unaligned_be32(&hdr->length),
+		.index = get_unaligned_be16(&hdr->index),
+		.count = get_unaligned_be16(&hdr->count),
 		.elem = 0,
-		.workers = be32_to_cpu(hdr->workers),
-		.token = be32_to_cpu(hdr->token),
+		.workers = get_unaligned_be32(&hdr->workers),
+		.token = get_unaligned_be32(&hdr->token),
 		.body = data + sizeof(*hdr),
 	};
+	/* Whoever sent it may still be able to write there: no second look. */
+	barrier();
+	if (version != INA_WIRE_VERSION)
+		return INA_STAT_DROP_VERSION;
+	if (!pkt->type || pkt->type >= INA_TYPE_MAX)
+		return INA_STAT_DROP_TYPE;
 	if (pkt->flags & ~INA_F_ALL || pkt->path >= INA_PATHS_MAX)
 		return INA_STAT_DROP_FLAGS;
 	err = ina_wire_check_size(pkt, len - sizeof(*hdr));
