@@ -237,20 +237,21 @@ static int ina_round_enter_locked(struct ina_node *node,
 	return ret;
 }
 
-/* May a fragment of @tag, at @at, with @length go into its slot? 0 or a counter. */
+/* May a fragment of a round, at @at, with @length go into its slot? 0 or a counter. */
 static int ina_round_enter(struct ina_node *node, u32 at,
-			   const struct ina_tag *tag, u32 length,
+			   const struct ina_part *part, u32 length,
 			   const struct in6_addr *from)
 {
 	struct ina_round *entry = &node->rounds[at];
 	/* Pairs with the release in ina_round_claim(): the word, then the length. */
-	u64 progress = atomic64_read_acquire(&entry->progress);
+	u64 progress = part->entered ? atomic64_read(&entry->progress) :
+				       atomic64_read_acquire(&entry->progress);
 
-	if (ina_round_key_match(progress, tag) &&
-	    READ_ONCE(entry->length) == length)
+	if (ina_round_key_match(progress, &part->tag) &&
+	    (part->entered || READ_ONCE(entry->length) == length))
 		return progress & INA_PROGRESS_FAILED ?
 		       INA_STAT_DROP_FAILED : 0;
-	return ina_round_enter_locked(node, tag, length, from);
+	return ina_round_enter_locked(node, &part->tag, length, from);
 }
 
 /* All results are held: tell the workers. */
@@ -362,7 +363,7 @@ int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
 	struct ina_sums sums = ina_node_elements(node, at, frag, count);
 	int err;
 
-	err = ina_round_enter(node, at, &part->tag, length, from);
+	err = ina_round_enter(node, at, part, length, from);
 	if (err)
 		return err;
 	/* Who knows the era knows how many: see ina_epoch_open(). */
@@ -437,7 +438,7 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	if (!part->final && (part->workers != READ_ONCE(node->members) ||
 			     part->token != READ_ONCE(node->token)))
 		return INA_STAT_DROP_MEMBERS;
-	err = ina_round_enter(node, at, &part->tag, length, &node->parent.addr);
+	err = ina_round_enter(node, at, part, length, &node->parent.addr);
 	if (err)
 		return err;
 	if (part->final)

@@ -124,7 +124,14 @@ bool ina_rx_from_parent(const struct ina_node *node,
  * @start: offset of that piece from the data of @skb
  * @body: elements of the packet, if they are not behind its header
  * @now: when the walk began
- * @at: place of the last packet's round in the window
+ * @epoch_era: what was published when the last packet of elements had its round
+ *	looked up; 0: none had
+ * @round: what it says of its round
+ * @length: elements of that round, 0 before it was entered
+ * @base: where the window began
+ * @tag: of that round
+ * @final: it is final
+ * @at: place of that round in the window
  * @hop: path with numbers that are not accounted for yet
  * @epoch: their epoch
  * @seq: the first of them
@@ -143,6 +150,12 @@ struct ina_rx_walk {
 	unsigned int start;
 	const void *body;
 	u64 now;
+	u64 epoch_era;
+	u32 round;
+	u32 length;
+	u64 base;
+	struct ina_tag tag;
+	bool final;
 	u32 at;
 	struct ina_hop *hop;
 	u32 epoch;
@@ -152,37 +165,66 @@ struct ina_rx_walk {
 	struct ina_sum_ctx ctx;
 };
 
-/* Epoch, window, fragment and size of a packet of elements; fills the tag. */
+/* Is the round of a packet that of the last one? Then all that was found out holds. */
+static bool ina_rx_same(const struct ina_rx_walk *walk,
+			const struct ina_pkt *pkt)
+{
+	const struct ina_node *node = walk->node;
+
+	return walk->epoch_era && walk->round == pkt->round &&
+	       walk->epoch_era >> 32 == pkt->epoch &&
+	       READ_ONCE(node->epoch_era) == walk->epoch_era &&
+	       READ_ONCE(node->base) == walk->base;
+}
+
+/* Epoch and window of a packet of elements, once for all that follow it. */
+static int ina_rx_round(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
+{
+	struct ina_node *node = walk->node;
+	u64 epoch_era = ina_epoch_published(node);
+
+	walk->epoch_era = 0;
+	walk->length = 0;
+	if (!epoch_era || pkt->epoch != epoch_era >> 32)
+		return INA_STAT_DROP_EPOCH;
+	walk->base = READ_ONCE(node->base);
+	walk->round = pkt->round;
+	walk->tag.round = ina_wire_round(pkt->round, walk->base);
+	walk->tag.era = (u32)epoch_era;
+	walk->at = ina_node_at(node, walk->tag.round);
+	walk->final = ina_round_look(node, walk->at, &walk->tag);
+	/* Rounds change after the epoch is withdrawn: see ina_epoch_open(). */
+	smp_rmb();
+	if (READ_ONCE(node->epoch_era) != epoch_era)
+		return INA_STAT_DROP_EPOCH;
+	walk->epoch_era = epoch_era;
+	return 0;
+}
+
+/* Epoch, window, fragment and size of a packet of elements; fills the part. */
 static int ina_rx_place(struct ina_rx_walk *walk, const struct ina_pkt *pkt,
 			struct ina_part *part)
 {
 	struct ina_node *node = walk->node;
 	const struct ina_job_config *config = &node->job->config;
-	u64 epoch_era = ina_epoch_published(node);
-	u64 base = READ_ONCE(node->base);
 	bool wide = pkt->elem != ina_node_elem(node, false);
-	u64 round;
+	int err = ina_rx_same(walk, pkt) ? 0 : ina_rx_round(walk, pkt);
 
-	if (!epoch_era || pkt->epoch != epoch_era >> 32)
-		return INA_STAT_DROP_EPOCH;
-	round = ina_wire_round(pkt->round, base);
-	walk->at = ina_node_at(node, round);
+	if (err)
+		return err;
 	*part = (struct ina_part){
-		.tag = { .era = (u32)epoch_era, .round = round },
+		.tag = walk->tag,
 		.contributor = pkt->index,
 		.workers = pkt->workers,
 		.token = pkt->token,
 		.flags = pkt->flags,
 		.wide = wide,
-		.final = false,
+		.final = walk->final,
+		.entered = walk->length == pkt->length,
 		.expected = 0,
 	};
-	part->final = ina_round_look(node, walk->at, &part->tag);
-	/* Rounds change after the epoch is withdrawn: see ina_epoch_open(). */
-	smp_rmb();
-	if (READ_ONCE(node->epoch_era) != epoch_era)
-		return INA_STAT_DROP_EPOCH;
-	if (round < base || round - base >= config->depth)
+	if (part->tag.round < walk->base ||
+	    part->tag.round - walk->base >= config->depth)
 		return INA_STAT_DROP_WINDOW;
 	/* Only sums on their way up are wide. */
 	if (wide && (pkt->type != INA_TYPE_DATA ||
@@ -289,6 +331,7 @@ static int ina_rx_data(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
 	ina_rx_account(walk, &child->peer, pkt, &part, err);
 	if (err)
 		return err;
+	walk->length = pkt->length;
 	ina_arrival_note(&child->arrivals, walk->at, part.tag.round, walk->now);
 	ina_stats_inc(node->job->stats, INA_STAT_RX_DATA);
 	return 0;
@@ -307,9 +350,11 @@ static int ina_rx_result(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
 		err = ina_round_result(node, &part, pkt->frag, pkt->length,
 				       pkt->body);
 	ina_rx_account(walk, &node->parent, pkt, &part, err);
-	if (!err)
-		ina_stats_inc(node->job->stats, INA_STAT_RX_RESULT);
-	return err;
+	if (err)
+		return err;
+	walk->length = pkt->length;
+	ina_stats_inc(node->job->stats, INA_STAT_RX_RESULT);
+	return 0;
 }
 
 /* Dispatch by type. Return: 0 or the counter that says why not. */
@@ -353,6 +398,7 @@ static void ina_rx_turn(struct ina_rx_walk *walk, struct ina_node *node)
 		ina_rx_sum(walk, false);
 		ina_rx_settle(walk);
 		ina_tx_run(walk->node, INA_TX_BUDGET);
+		walk->epoch_era = 0;
 	}
 	walk->node = node;
 }

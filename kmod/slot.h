@@ -45,6 +45,7 @@ struct ina_tag {
  * @flags: INA_F_STICKY, those that are set
  * @wide: its elements are a partial sum and not those of one worker
  * @final: the round is complete at the root: a result needs no sum here
+ * @entered: the round is known to have the length it says
  * @expected: contributors that are in the epoch, 0 for all
  */
 struct ina_part {
@@ -55,6 +56,7 @@ struct ina_part {
 	u16 flags;
 	bool wide;
 	bool final;
+	bool entered;
 	u16 expected;
 };
 
