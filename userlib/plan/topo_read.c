@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,46 @@ static int read_each(struct topo_read *read, const struct ina_doc_value *root, c
 	return ret;
 }
 
+/* Node @i disagrees with node @first about the pod of their rack. */
+static int read_fail_pod(const struct topo_read *read, const struct ina_doc_value *map, int i,
+			 int first)
+{
+	const struct ina_doc_value *pod = ina_doc_get(map, "pod");
+	const struct ina_topo_node *other = &read->topo->nodes[first];
+	char where[24] = "no pod";
+
+	if (other->pod >= 0)
+		snprintf(where, sizeof(where), "pod %d", other->pod);
+	return ina_doc_fail(pod ? pod : map, read->err, "rack %d is in %s at \"%.80s\"",
+			    read->topo->nodes[i].rack, where, other->name);
+}
+
+/* All hosts of a rack are in one pod, and so are its switches if they say one. */
+static int read_check_pods(const struct topo_read *read, const struct ina_doc_value *root)
+{
+	const struct ina_doc_value *hosts = ina_doc_get(root, "hosts");
+	const struct ina_doc_value *switches = ina_doc_get(root, "switches");
+	const struct ina_topo_node *nodes = read->topo->nodes;
+	int n_hosts = ina_doc_count(hosts, read->err), ret = 0;
+	int *first = calloc((size_t)read->topo->n_racks + 1, sizeof(*first));
+
+	if (!first)
+		return ina_doc_fail(root, read->err, "%s", strerror(ENOMEM));
+	for (int i = 0; !ret && i < read->topo->n_nodes; i++) {
+		int *seen = nodes[i].rack < 0 ? NULL : &first[nodes[i].rack];
+
+		if (!seen || (i >= n_hosts && nodes[i].pod < 0))
+			continue;
+		if (!*seen)
+			*seen = i + 1;
+		else if (nodes[*seen - 1].pod != nodes[i].pod)
+			ret = read_fail_pod(read, i < n_hosts ? ina_doc_at(hosts, i) :
+					    ina_doc_at(switches, i - n_hosts), i, *seen - 1);
+	}
+	free(first);
+	return ret;
+}
+
 static int read_topo(struct topo_read *read, const struct ina_doc_value *root)
 {
 	static const char *const known[] = { "hosts", "switches", "links", NULL };
@@ -311,7 +352,9 @@ static int read_topo(struct topo_read *read, const struct ina_doc_value *root)
 		ret = read_each(read, root, "hosts", read_host);
 	if (!ret && !read->topo->n_nodes)
 		ret = ina_doc_fail(root, read->err, "no hosts");
-	return ret ? ret : read_each(read, root, "switches", read_switch);
+	if (!ret)
+		ret = read_each(read, root, "switches", read_switch);
+	return ret ? ret : read_check_pods(read, root);
 }
 
 static int read_all_links(struct topo_read *read, const struct ina_doc_value *root)
