@@ -98,15 +98,19 @@ bench-paths bench-rates:
 	+@$(VM)/deps.sh
 	+@selftests/bench/bench.sh $(@:bench-%=%) $(if $(filter 1,$(QUICK)),quick)
 
-# QUICK=1 leaves the recorded results alone.
+# Three tables: units of switches as MINA counts them, units of joining switches only, units of
+# links. QUICK=1 leaves the recorded results alone.
+SIM_OUT = $(if $(filter 1,$(QUICK)),build/results,Documentation/results)
+SIM = $(B)/userlib/ina-sim --traces userlib/sim/traces \
+	$(if $(filter 1,$(QUICK)),--jobs 300,--rate 12.5G --rate 25G) $(2) \
+	$(if $(SEED),--seed $(SEED)) --markdown $(SIM_OUT)/$(1).md \
+	--json $(SIM_OUT)/$(1).json --svg $(SIM_OUT)/$(1).svg
 .PHONY: sim
-sim: SIM_OUT = $(if $(filter 1,$(QUICK)),build/results,Documentation/results)
 sim: user-userlib
 	@mkdir -p $(SIM_OUT)
-	$(B)/userlib/ina-sim --traces userlib/sim/traces \
-		$(if $(filter 1,$(QUICK)),--jobs 300,--rate 12.5G --rate 25G --growth) \
-		$(if $(SEED),--seed $(SEED)) --markdown $(SIM_OUT)/sim.md \
-		--json $(SIM_OUT)/sim.json --svg $(SIM_OUT)/sim.svg
+	$(call SIM,sim,--switches every $(if $(filter 1,$(QUICK)),,--growth))
+	$(call SIM,sim-joining,--switches joining)
+	$(call SIM,sim-link,--limit link --switches every)
 
 .PHONY: check
 check:
@@ -148,7 +152,7 @@ help:
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
 	@echo "make bench-paths   one to four paths of a fabric, beside TCP and UDP; QUICK=1 for less"
 	@echo "make bench-rates   a way that gets narrow, unequal workers, beside TCP; QUICK=1 for less"
-	@echo "make sim           MINA's evaluation on a simulated fabric; writes Documentation/results/sim.*"
+	@echo "make sim           MINA's evaluation on a simulated fabric; writes Documentation/results/sim*"
 	@echo "                   QUICK=1 for a small one, into build/results/; SEED=n for other jobs"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, man pages, YAML,"
 	@echo "                   tool, install, DKMS, protocol model"

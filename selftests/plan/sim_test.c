@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The simulator: two jobs computed by hand, random jobs on one switch against a plain
- * simulation written here, and what must hold of every run.
+ * simulation written here, what must hold of every run, and damaged traces.
  */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ktap.h"
 #include "sim/sim.h"
 
 #define RANDOM	1500
 #define RUNS	30
+#define MUTATIONS	3000
 #define OPS	5
 #define RACK	8
 #define JOBS	10
+
+static const char model_sample[] =
+	"{\"name\": \"bert-base\", \"parameters\": 109482240, \"batch\": 16, \"tokens\": 512,\n"
+	"  \"step\": 0.074612,\n"
+	"  \"allreduces\": [\n"
+	"    {\"start\": 0.031, \"size\": 1050624},\n"
+	"    {\"start\": 0.042, \"size\": 28.3M},\n"
+	"    {\"start\": 7.4e-2, \"size\": 95348736}\n"
+	"  ]}\n";
+
+static const char hosts_sample[] =
+	"histograms:\n"
+	"  - {name: \"1\", hosts: [[1, 10910], [2, 9719], [4, 16374], [128, 61]]}\n"
+	"  - {name: \"2\", hosts: [[1, 26464], [48, 0.5]]}\n";
 
 static int draw(int n)
 {
@@ -66,6 +80,14 @@ static void test_two(void)
 	ktap_ok(near(r.utilisation, (0.4 / 2.4 + 0.2 / 2.66) / 2), "and their utilisation");
 	ktap_ok(near(r.load, (2 * 2.4 + 2 * 2.66) / (4 * 2.66)) && near(r.own, 0.5),
 		"machines were in use, one of two trees was own");
+	jobs[0].steps = 3;
+	ktap_ok(!ina_sim_run(&config, jobs, 2, &r) && near(r.jct, (3.6 + 2.66) / 2),
+		"the second takes it between two of the first");
+	config.share = &ina_sim_unshared;
+	ktap_ok(!ina_sim_run(&config, jobs, 2, &r) && near(r.jct, (3.6 + 2.86) / 2),
+		"without sharing it does not");
+	config.share = &ina_sim_greedy;
+	jobs[0].steps = 2;
 	config.trees = INA_FOREST_FIRST;
 	ktap_ok(!ina_sim_run(&config, jobs, 2, &r) && near(r.jct, (2.4 + 2.86) / 2) &&
 		near(r.score, 0.5), "with first fits the second gets no tree: score 0.5");
@@ -371,46 +393,136 @@ static void test_draw(void)
 	free(c);
 }
 
+/* A model, or histograms, from a text. */
+static int parse(struct ina_sim_workload *load, bool hosts, const char *text, size_t size,
+		 struct ina_doc_error *err)
+{
+	struct ina_doc *doc = ina_doc_parse("f", text, size, err);
+	int ret = -EINVAL;
+
+	if (doc)
+		ret = hosts ? ina_sim_workload_hosts(load, ina_doc_root(doc), err) :
+			      ina_sim_workload_model(load, ina_doc_root(doc), err);
+	ina_doc_destroy(doc);
+	return ret;
+}
+
+#define MODEL(step, ops) "{\"name\": \"x\", \"step\": " step ",\n\"allreduces\": [" ops "]}"
+#define HOSTS(pairs) "{\"histograms\": [\n{\"name\": \"1\", \"hosts\": [" pairs "]}]}"
+
+static const struct {
+	bool hosts;
+	const char *text;
+	const char *why;
+} refusals[] = {
+	{ false, "{\"step\": 1, \"allreduces\": []}", "f:1: 'name' is missing" },
+	{ false, "{\"name\": \"x\", \"allreduces\": []}", "f:1: 'step' is missing" },
+	{ false, "{\"name\": \"x\", \"step\": 1}", "f:1: 'allreduces' is missing" },
+	{ false, "{\"name\": \"a b\", \"step\": 1, \"allreduces\": []}",
+	  "f:1: name: only letters, digits and . _ - : / @ + %" },
+	{ false, MODEL("0", ""), "f:1: step: 0 is not within 1e-06 and 1e+06" },
+	{ false, "{\"name\": \"x\", \"step\": 1, \"allreduces\": 3}",
+	  "f:1: allreduces: must be a list, not a word or number" },
+	{ false, MODEL("1", "{\"start\": 2, \"size\": 1}"),
+	  "f:2: allreduces[0].start: 2 is not within 0 and 1" },
+	{ false, MODEL("1", "{\"start\": 0, \"size\": -1}"),
+	  "f:2: allreduces[0].size: -1 is not within 0 and 1e+15" },
+	{ false, MODEL("1", "{\"start\": 0}"), "f:2: allreduces[0]: 'size' is missing" },
+	{ false, MODEL("1", "{\"start\": 0.5, \"size\": 1},\n{\"start\": 0.4, \"size\": 1}"),
+	  "f:3: allreduces[1]: starts before the all-reduce in front of it" },
+	{ false, "{\"name\": \"x\", \"speed\": 2}",
+	  "f:1: speed: unknown; known: name, parameters, batch, tokens, step, allreduces" },
+	{ true, "{}", "f:1: 'histograms' is missing" },
+	{ true, "{\"histograms\": []}", "f:1: histograms: is empty" },
+	{ true, "{\"histograms\": [{\"hosts\": [[1, 1]]}]}", "f:1: histograms[0]: 'name' is missing" },
+	{ true, "{\"histograms\": [{\"name\": \"1\"}]}", "f:1: histograms[0]: 'hosts' is missing" },
+	{ true, HOSTS(""), "f:2: histograms[0].hosts: is empty" },
+	{ true, HOSTS("[1]"), "f:2: histograms[0].hosts[0]: is not [hosts, how often]" },
+	{ true, HOSTS("[1, 1], [0, 1]"),
+	  "f:2: histograms[0].hosts[1][0]: 0 is not within 1 and 16777216" },
+	{ true, HOSTS("[1, 0]"), "f:2: histograms[0].hosts[0][1]: 0 is not within 1e-09 and 1e+15" },
+	{ true, "{\"histograms\": [{\"name\": \"1\", \"hosts\": [[1, 1]]},\n"
+	  "{\"name\": \"1\", \"hosts\": [[1, 1]]}]}",
+	  "f:2: histograms[1].name: there are two of the name \"1\"" },
+};
+
 /* What is wrong with a trace is told with file, line and field. */
 static void test_refusals(void)
 {
-	static const struct {
-		const char *text;
-		const char *why;
-	} bad[] = {
-		{ "{\"step\": 1, \"allreduces\": []}", "'name' is missing" },
-		{ "{\"name\": \"x\", \"allreduces\": []}", "'step' is missing" },
-		{ "{\"name\": \"x\", \"step\": 1}", "'allreduces' is missing" },
-		{ "{\"name\": \"a b\", \"step\": 1, \"allreduces\": []}", "only letters" },
-		{ "{\"name\": \"x\", \"step\": 0, \"allreduces\": []}", "step" },
-		{ "{\"name\": \"x\", \"step\": 1, \"allreduces\": 3}", "allreduces" },
-		{ "{\"name\": \"x\", \"step\": 1, \"allreduces\": [{\"start\": 2, \"size\": 1}]}",
-		  "start" },
-		{ "{\"name\": \"x\", \"step\": 1, \"allreduces\": [{\"start\": 0.5, \"size\": 1},\n"
-		  "{\"start\": 0.4, \"size\": 1}]}", "starts before" },
-		{ "{\"name\": \"x\", \"step\": 1, \"speed\": 2, \"allreduces\": []}", "speed" },
-	};
-	char path[] = "/tmp/ina-sim-XXXXXX";
-	int fd = mkstemp(path);
-	bool ok = fd >= 0;
-
-	for (size_t i = 0; ok && i < sizeof(bad) / sizeof(*bad); i++) {
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
+		const char *text = refusals[i].text;
 		struct ina_sim_workload load = { 0 };
 		struct ina_doc_error err = { "" };
-		FILE *file = fopen(path, "w");
+		int ret = parse(&load, refusals[i].hosts, text, strlen(text), &err);
 
-		ok = file && fputs(bad[i].text, file) >= 0;
-		ok = file && !fclose(file) && ok;
-		ok = ok && ina_sim_workload_model(&load, path, &err) == -EINVAL &&
-		     strstr(err.text, bad[i].why) && !strncmp(err.text, path, strlen(path));
-		if (!ok)
-			printf("# %s: '%s'\n", bad[i].text, err.text);
+		if (!ktap_ok(ret == -EINVAL && !strcmp(err.text, refusals[i].why), "refused: %s",
+			     refusals[i].why))
+			printf("# got: %s\n", err.text);
 		ina_sim_workload_clear(&load);
 	}
-	if (fd >= 0)
-		close(fd);
-	unlink(path);
-	ktap_ok(ok, "bad traces are refused with file and reason");
+}
+
+/* A model that was read can be run: its step takes a time, no less than it says. */
+static bool model_is_sane(const struct ina_sim_model *model)
+{
+	struct ina_sim_config config = { .speedup = 2, .latency = 50e-6 };
+	struct ina_sim_job job = { model, 2, 1 };
+	double step = ina_sim_step(&config, &job, 12.5e9, true), last = 0;
+	bool ok = ina_topo_name_ok(model->name) && model->step > 0 && step >= model->step &&
+		  isfinite(step) && step <= ina_sim_step(&config, &job, 12.5e9, false);
+
+	for (int i = 0; ok && i < model->n_ops; last = model->ops[i++].start)
+		ok = model->ops[i].start >= last && model->ops[i].start <= model->step;
+	return ok;
+}
+
+/* Jobs drawn from histograms that were read have hosts that one of them has. */
+static bool hosts_are_sane(struct ina_sim_workload *load)
+{
+	struct ina_sim_model model = { .step = 1 };
+	bool ok = load->n_histograms > 0;
+
+	load->models = &model;
+	load->n_models = 1;
+	for (int h = 0; ok && h < load->n_histograms; h++) {
+		const struct ina_sim_histogram *histogram = &load->histograms[h];
+		struct ina_sim_job *jobs = ina_sim_workload_draw(load, h, 20, 1 << 24, 1);
+
+		ok = jobs && ina_topo_name_ok(histogram->name);
+		for (int i = 0; ok && i < 20; i++) {
+			ok = false;
+			for (int k = 0; !ok && k < histogram->n; k++)
+				ok = jobs[i].hosts == histogram->hosts[k] && jobs[i].hosts > 0;
+		}
+		free(jobs);
+	}
+	load->models = NULL;
+	load->n_models = 0;
+	return ok;
+}
+
+static void test_mutations(bool hosts, const char *text)
+{
+	char copy[4096];
+	int bad = 0, good = 0;
+
+	for (int i = 0; i < MUTATIONS; i++) {
+		size_t size = ktap_mutate(text, strlen(text), copy, sizeof(copy));
+		struct ina_sim_workload load = { 0 };
+		struct ina_doc_error err = { "" };
+		int ret = parse(&load, hosts, copy, size, &err);
+
+		good += !ret;
+		if (ret ? ret != -EINVAL || !ktap_is_reason(err.text, copy, size) :
+			  !(hosts ? hosts_are_sane(&load) : model_is_sane(load.models))) {
+			printf("# mutation %d: \"%s\"\n%.*s\n", i, err.text, (int)size, copy);
+			bad++;
+		}
+		ina_sim_workload_clear(&load);
+	}
+	ktap_ok(!bad && good && good < MUTATIONS,
+		"%d damaged %s: %d can still be run, the rest refused with file and line", MUTATIONS,
+		hosts ? "histograms" : "models", good);
 }
 
 int main(void)
@@ -421,5 +533,7 @@ int main(void)
 	test_runs();
 	test_draw();
 	test_refusals();
+	test_mutations(false, model_sample);
+	test_mutations(true, hosts_sample);
 	return ktap_end();
 }

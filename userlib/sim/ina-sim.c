@@ -17,7 +17,7 @@
 #define INA_SIM_TRACES	"/usr/share/ina/traces"
 #endif
 
-#define INA_SIM_VARIANTS	8
+#define INA_SIM_VARIANTS	16
 
 /**
  * struct ina_sim_bar - progress on a terminal
@@ -60,10 +60,23 @@ static int ina_sim_is_model(const struct dirent *entry)
 	       entry->d_name[0] != '.';
 }
 
+static int ina_sim_read(struct ina_sim_workload *load, const char *path,
+			int (*take)(struct ina_sim_workload *load,
+				    const struct ina_doc_value *root, struct ina_doc_error *err))
+{
+	struct ina_doc_error err = { "" };
+	struct ina_doc *doc = ina_doc_read(path, &err);
+	int bad = doc ? take(load, ina_doc_root(doc), &err) : -EINVAL;
+
+	ina_doc_destroy(doc);
+	if (bad)
+		fprintf(stderr, "ina-sim: %s\n", err.text);
+	return bad;
+}
+
 /* All models of the folder, in the order of their names, and the histograms. */
 static int ina_sim_load(struct ina_sim_workload *load, const char *folder)
 {
-	struct ina_doc_error err = { "" };
 	struct dirent **entries;
 	char path[PATH_MAX];
 	int n = scandir(folder, &entries, ina_sim_is_model, alphasort), i, bad = 0;
@@ -72,7 +85,7 @@ static int ina_sim_load(struct ina_sim_workload *load, const char *folder)
 		return ina_sim_fail(-errno, folder) + 1;
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-		bad = bad ? bad : ina_sim_workload_model(load, path, &err);
+		bad = bad ? bad : ina_sim_read(load, path, ina_sim_workload_model);
 		free(entries[i]);
 	}
 	free(entries);
@@ -81,11 +94,7 @@ static int ina_sim_load(struct ina_sim_workload *load, const char *folder)
 		fprintf(stderr, "ina-sim: %s: no models: expected *.json\n", folder);
 		return 2;
 	}
-	if (!bad)
-		bad = ina_sim_workload_hosts(load, path, &err);
-	if (bad)
-		fprintf(stderr, "ina-sim: %s\n", err.text);
-	return bad ? 2 : 0;
+	return bad || ina_sim_read(load, path, ina_sim_workload_hosts) ? 2 : 0;
 }
 
 /* Capacities: one kind of limit for all, unless they are as in the file. */
@@ -159,6 +168,23 @@ static void ina_sim_configure(const struct ina_sim_options *o, const struct ina_
 	};
 }
 
+/*
+ * Whether variant @v of INA_SIM_VARIANTS is asked for; it is written to @row. First fits are
+ * never shared, so these run once unless --share says how.
+ */
+static bool ina_sim_variant(const struct ina_sim_options *o, int v, struct ina_sim_row *row)
+{
+	row->best_place = v & 1;
+	row->best_trees = v & 2;
+	row->shared = !(v & 4);
+	row->every = !(v & 8);
+	return ina_sim_wanted(o->place, row->best_place) &&
+	       ina_sim_wanted(o->trees, row->best_trees) &&
+	       ina_sim_wanted(o->share, row->shared) &&
+	       ina_sim_wanted(o->joining, !row->every) &&
+	       (row->best_trees || row->shared || o->share != INA_SIM_BOTH);
+}
+
 /* One trace at one rate: all variants on the same jobs. */
 static int ina_sim_trace(const struct ina_sim_options *o, struct ina_sim_config *config,
 			 const struct ina_sim_job *jobs, const char *trace,
@@ -170,17 +196,13 @@ static int ina_sim_trace(const struct ina_sim_options *o, struct ina_sim_config 
 	for (v = 0; v < INA_SIM_VARIANTS; v++) {
 		struct ina_sim_row *row = &table->rows[table->n];
 
-		*row = (struct ina_sim_row){
-			.trace = trace, .rate = config->rate, .best_place = v & 1,
-			.best_trees = v & 2, .every = !(v & 4),
-		};
-		if (!ina_sim_wanted(o->place, row->best_place) ||
-		    !ina_sim_wanted(o->trees, row->best_trees) ||
-		    !ina_sim_wanted(o->joining, !row->every))
+		*row = (struct ina_sim_row){ .trace = trace, .rate = config->rate };
+		if (!ina_sim_variant(o, v, row))
 			continue;
 		config->best_place = row->best_place;
 		config->trees = row->best_trees ? INA_FOREST_BEST : INA_FOREST_FIRST;
 		config->every = row->every;
+		config->share = row->shared ? &ina_sim_greedy : &ina_sim_unshared;
 		config->gap = row->best_trees;
 		err = ina_sim_run(config, jobs, o->jobs, &row->result);
 		if (err)
@@ -322,12 +344,14 @@ static int ina_sim_go(const struct ina_sim_options *o, const struct ina_sim_work
 {
 	int traces = ina_sim_traces(o, load), hosts = 0, i, err;
 	struct ina_sim_bar bar = { .shown = -1 };
+	struct ina_sim_row row;
 	struct ina_sim_config config;
 
 	if (!traces)
 		return 2;
-	bar.total = (long)traces * o->n_rates * o->jobs * (o->place ? 1 : 2) * (o->trees ? 1 : 2) *
-		    (o->joining ? 1 : 2);
+	for (i = 0; i < INA_SIM_VARIANTS; i++)
+		bar.total += ina_sim_variant(o, i, &row);
+	bar.total *= (long)traces * o->n_rates * o->jobs;
 	for (i = 0; i < topo->n_nodes; i++)
 		hosts += topo->nodes[i].kind == INA_TOPO_HOST;
 	table->rows = calloc((size_t)traces * (size_t)o->n_rates * INA_SIM_VARIANTS + 1,

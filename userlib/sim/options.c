@@ -22,6 +22,7 @@ enum ina_sim_opt {
 	OPT_PLACE,
 	OPT_TREES,
 	OPT_SWITCHES,
+	OPT_SHARE,
 	OPT_LIMIT,
 	OPT_CAPACITY,
 	OPT_ALPHA,
@@ -47,6 +48,7 @@ static const struct option ina_sim_long[] = {
 	{ "place", required_argument, NULL, OPT_PLACE },
 	{ "trees", required_argument, NULL, OPT_TREES },
 	{ "switches", required_argument, NULL, OPT_SWITCHES },
+	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "capacity", required_argument, NULL, OPT_CAPACITY },
 	{ "alpha", required_argument, NULL, OPT_ALPHA },
@@ -83,6 +85,8 @@ static const char ina_sim_help[] =
 	"      --trees first|best   only these trees (default: both)\n"
 	"      --switches every|joining  trees take every switch on their way, or only those\n"
 	"                           that join two branches (default: both)\n"
+	"      --share none|greedy  jobs without a tree of their own never aggregate in the\n"
+	"                           network, or whenever their tree is free (default: both)\n"
 	"      --alpha A            weight of fragments left free (default: 0.5)\n"
 	"      --candidates N       trees looked at for a job (default: 64)\n"
 	"      --growth             time the planner on fabrics up to 18,522 hosts, too\n"
@@ -158,6 +162,8 @@ static int ina_sim_option_word(struct ina_sim_options *o, int c, const char *nam
 		return ina_sim_choice(name, word, "first", "best", &o->trees);
 	case OPT_SWITCHES:
 		return ina_sim_choice(name, word, "every", "joining", &o->joining);
+	case OPT_SHARE:
+		return ina_sim_choice(name, word, "none", "greedy", &o->share);
 	case OPT_LIMIT:
 		if (ina_sim_choice(name, word, "switch", "link", &links))
 			return 2;

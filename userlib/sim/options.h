@@ -28,6 +28,7 @@ enum ina_sim_which {
  * @place: placement of the least fragments
  * @trees: trees that move and share
  * @joining: switches with one child take no unit
+ * @share: trees are shared
  * @links: the limit is on links, not on switches
  * @capacity: of each switch or link; 0: as in the topology file
  * @alpha: of the placement
@@ -52,6 +53,7 @@ struct ina_sim_options {
 	enum ina_sim_which place;
 	enum ina_sim_which trees;
 	enum ina_sim_which joining;
+	enum ina_sim_which share;
 	bool links;
 	int capacity;
 	double alpha;

@@ -14,6 +14,7 @@
 
 static const char *const ina_sim_colours[] = {
 	"#bdbdbd", "#969696", "#9ecae1", "#4292c6", "#c7e9c0", "#74c476", "#fdae6b", "#e6550d",
+	"#d9d9d9", "#737373", "#deebf7", "#08519c", "#e5f5e0", "#238b45", "#fdd0a2", "#a63603",
 };
 
 /* Bars of the first trace, which are those of every trace. */
@@ -51,13 +52,14 @@ static void ina_sim_plot_legend(const struct ina_sim_table *table, int variants,
 
 	for (i = 0; i < variants; i++) {
 		const struct ina_sim_row *row = &table->rows[i];
-		int x = PLOT_LEFT + i % 4 * 190, y = top + i / 4 * 18;
+		int x = PLOT_LEFT + i % 4 * 195, y = top + i / 4 * 18;
 
 		fprintf(file, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>"
-			"<text x=\"%d\" y=\"%d\">%s, %s%s</text>\n", x, y,
-			ina_sim_colours[i % 8], x + 15, y + 9,
+			"<text x=\"%d\" y=\"%d\">%s, %s%s%s</text>\n", x, y,
+			ina_sim_colours[i], x + 15, y + 9,
 			row->best_place ? "placed" : "first n",
-			row->best_trees ? "trees" : "first fit", row->every ? "" : ", joining");
+			row->best_trees ? "trees" : "first fit", row->best_trees && row->shared ? ", shared" : "",
+			row->every ? "" : ", joining");
 	}
 }
 
@@ -76,7 +78,7 @@ void ina_sim_plot(const struct ina_sim_table *table, FILE *file)
 	fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", width,
-		PLOT_TOP + panels * PLOT_PANEL + 50);
+		PLOT_TOP + panels * PLOT_PANEL + 18 * ((variants + 3) / 4) + 14);
 	for (i = 0, top = PLOT_TOP - PLOT_PANEL; i < table->n; i++) {
 		const struct ina_sim_row *row = &table->rows[i];
 		int at = i / variants % traces, x = PLOT_LEFT + 7 + at * group;
@@ -92,7 +94,7 @@ void ina_sim_plot(const struct ina_sim_table *table, FILE *file)
 		fprintf(file, "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" "
 			"fill=\"%s\"/>\n", x + i % variants * PLOT_BAR,
 			top + 10 + PLOT_HEIGHT * (1 - score), PLOT_BAR - 1, PLOT_HEIGHT * score,
-			ina_sim_colours[i % variants % 8]);
+			ina_sim_colours[i % variants]);
 	}
 	ina_sim_plot_legend(table, variants, top + PLOT_PANEL, file);
 	fprintf(file, "</svg>\n");

@@ -147,7 +147,7 @@ struct ina_sim_share {
 	void (*done)(void *state, const struct ina_sim_run *run, double now);
 };
 
-extern const struct ina_sim_share ina_sim_greedy;
+extern const struct ina_sim_share ina_sim_greedy, ina_sim_unshared;
 
 /**
  * struct ina_sim_config - a fabric and how it is run
@@ -222,10 +222,13 @@ struct ina_sim_result {
 	uint64_t events;
 };
 
-/* workload.c: read, draw. 0 or a negative errno with the reason in @err. */
-int ina_sim_workload_model(struct ina_sim_workload *load, const char *path,
+/*
+ * workload.c: take a model, or all histograms, from a document, which is not needed any more
+ * then. 0 or a negative errno with the reason in @err.
+ */
+int ina_sim_workload_model(struct ina_sim_workload *load, const struct ina_doc_value *root,
 			   struct ina_doc_error *err);
-int ina_sim_workload_hosts(struct ina_sim_workload *load, const char *path,
+int ina_sim_workload_hosts(struct ina_sim_workload *load, const struct ina_doc_value *root,
 			   struct ina_doc_error *err);
 void ina_sim_workload_clear(struct ina_sim_workload *load);
 
@@ -251,6 +254,7 @@ const struct ina_forest *ina_sim_forest(const struct ina_sim *sim);
  * @best_place: see struct ina_sim_config
  * @best_trees: not INA_FOREST_FIRST
  * @every: see struct ina_sim_config
+ * @shared: ina_sim_greedy, not ina_sim_unshared
  * @result: what came out
  */
 struct ina_sim_row {
@@ -259,6 +263,7 @@ struct ina_sim_row {
 	bool best_place;
 	bool best_trees;
 	bool every;
+	bool shared;
 	struct ina_sim_result result;
 };
 

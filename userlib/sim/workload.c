@@ -95,25 +95,17 @@ static int ina_sim_model_read(struct ina_sim_model *model, const struct ina_doc_
 	return ina_sim_model_ops(model, list, err);
 }
 
-int ina_sim_workload_model(struct ina_sim_workload *load, const char *path,
+int ina_sim_workload_model(struct ina_sim_workload *load, const struct ina_doc_value *root,
 			   struct ina_doc_error *err)
 {
-	struct ina_sim_model *models;
-	struct ina_doc *doc = ina_doc_read(path, err);
-	int ret;
+	struct ina_sim_model *models = reallocarray(load->models, (size_t)load->n_models + 1,
+						    sizeof(*models));
 
-	if (!doc)
-		return -EINVAL;
-	models = reallocarray(load->models, (size_t)load->n_models + 1, sizeof(*models));
-	if (models) {
-		load->models = models;
-		memset(&models[load->n_models], 0, sizeof(*models));
-		ret = ina_sim_model_read(&models[load->n_models++], ina_doc_root(doc), err);
-	} else {
-		ret = ina_doc_fail(ina_doc_root(doc), err, "out of memory");
-	}
-	ina_doc_destroy(doc);
-	return ret;
+	if (!models)
+		return ina_doc_fail(root, err, "out of memory");
+	load->models = models;
+	memset(&models[load->n_models], 0, sizeof(*models));
+	return ina_sim_model_read(&models[load->n_models++], root, err);
 }
 
 static int ina_sim_histogram_read(struct ina_sim_histogram *h, const struct ina_doc_value *map,
@@ -151,12 +143,12 @@ static int ina_sim_histogram_read(struct ina_sim_histogram *h, const struct ina_
 	return 0;
 }
 
-static int ina_sim_histograms(struct ina_sim_workload *load, const struct ina_doc_value *root,
-			      struct ina_doc_error *err)
+int ina_sim_workload_hosts(struct ina_sim_workload *load, const struct ina_doc_value *root,
+			   struct ina_doc_error *err)
 {
 	static const char *const known[] = { "histograms", NULL };
 	const struct ina_doc_value *list;
-	int n, i, ret = 0;
+	int n, i, k, ret = 0;
 
 	if (ina_doc_only(root, known, err))
 		return -EINVAL;
@@ -170,21 +162,14 @@ static int ina_sim_histograms(struct ina_sim_workload *load, const struct ina_do
 	if (!load->histograms)
 		return ina_doc_fail(list, err, "out of memory");
 	load->n_histograms = n;
-	for (i = 0; !ret && i < n; i++)
+	for (i = 0; !ret && i < n; i++) {
 		ret = ina_sim_histogram_read(&load->histograms[i], ina_doc_at(list, i), err);
-	return ret;
-}
-
-int ina_sim_workload_hosts(struct ina_sim_workload *load, const char *path,
-			   struct ina_doc_error *err)
-{
-	struct ina_doc *doc = ina_doc_read(path, err);
-	int ret;
-
-	if (!doc)
-		return -EINVAL;
-	ret = ina_sim_histograms(load, ina_doc_root(doc), err);
-	ina_doc_destroy(doc);
+		for (k = 0; !ret && k < i; k++)
+			if (!strcmp(load->histograms[k].name, load->histograms[i].name))
+				ret = ina_doc_fail(ina_doc_get(ina_doc_at(list, i), "name"), err,
+						   "there are two of the name \"%s\"",
+						   load->histograms[i].name);
+	}
 	return ret;
 }
 
