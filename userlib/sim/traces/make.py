@@ -111,6 +111,9 @@ def fit(made, first, step, left):
 
 def main():
     fitted = sys.argv[1:2] == ['--fitted']
+    if len(sys.argv) != (3 if fitted else 1):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     folder = pathlib.Path(sys.argv[2] if fitted else pathlib.Path(__file__).parent)
     if fitted:
         folder.mkdir(parents=True, exist_ok=True)
