@@ -18,8 +18,7 @@ out=$INA_BUILD/model
 variants()
 {
 	cat <<-'END'
-	# Loss only; a restart of the aggregator; a change of parent; both, where -DROUNDS=2
-	# ends well, too, but takes 7.8 million states.
+	# Loss only; a restart of the aggregator; a change of parent; both.
 	loss|ok|round.pml -DJOINING -DNO_FAILURE
 	loss-frags|ok|round.pml -DJOINING -DNO_FAILURE -DROUNDS=2 -DFRAGS=2
 	restart|ok|round.pml -DRESTARTS -DNO_FAILURE
@@ -30,7 +29,10 @@ variants()
 	reparent-again|ok|round.pml -DREPARENTS -DNO_FAILURE -DROUNDS=1 -DGENERATIONS=3
 	reparent-frags|ok|round.pml -DREPARENTS -DNO_FAILURE -DROUNDS=1 -DFRAGS=2
 	reparent-any|ok|round.pml -DREPARENTS -DANY_ORDER -DCHECK -DROUNDS=2
-	both|ok|round.pml -DREPARENTS -DRESTARTS -DNO_FAILURE -DROUNDS=1
+	both|ok|round.pml -DREPARENTS -DRESTARTS -DNO_FAILURE -DROUNDS=2
+	both-depth|ok|round.pml -DREPARENTS -DRESTARTS -DNO_FAILURE -DROUNDS=2 -DDEPTH=1
+	# Rounds fail by their deadline; the root closes a window that somebody holds up.
+	late|ok|round.pml -DDEADLINES -DNO_FAILURE -DEPOCHS=1
 	# Without epochs the sum is wrong; the conservation check turns that into failures.
 	no-epoch|conserved|round.pml -DREPARENTS -DNO_EPOCH_RULE -DNO_CALM
 	no-epoch-check|ok|round.pml -DREPARENTS -DNO_EPOCH_RULE -DNO_CALM -DCHECK
@@ -49,6 +51,9 @@ variants()
 	forgets|unfailed|round.pml -DREPARENTS -DRESTARTS -DRESTART_FORGETS -DNO_FAILURE -DROUNDS=1
 	# A late JOIN of before a restart can replace a later one: the child must hear of it.
 	no-ask|finishes|round.pml -DRESTARTS -DLATE_JOIN -DNO_ASK -DROUNDS=1
+	# A closed epoch says where the window is: who missed its last move refuses to hear
+	# that the rounds behind its own window failed, and the root waits for it for ever.
+	closed-base|finishes|round.pml -DDEADLINES -DNO_CLOSED_BASE -DEPOCHS=1
 	# One hop; what its rules are for.
 	hop|ok|hop.pml
 	hop-no-credit|remembered|hop.pml -DNO_CREDIT

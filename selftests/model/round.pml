@@ -26,10 +26,10 @@
  *		again.
  *  finishes	from every state all rounds can still end at all workers, even
  *		if all that is in flight is lost: see calm_down().
- *  unfailed	(-DNO_FAILURE) no round fails.
+ *  unfailed	(-DNO_FAILURE) no round fails but by its deadline.
  * Not proven: that rounds end whatever the network goes on to do; anything
  * about time; other trees. A restart and a change of parent together are
- * searched with one round, so that the depth of the window is idle there.
+ * searched with two rounds, which are the whole window, or with a depth of one.
  *
  * Left out. Hop recovery, see hop.pml: what is not answered is repeated.
  * Fragments of a round meet only where it becomes complete or final, so one
@@ -38,9 +38,12 @@
  * slots: no check of a tag tells that from a stale one. EPOCH has no seq: what
  * a parent says is ordered by (epoch, closed, base). A JOIN that is heard is
  * welcomed at once: a child that is not only repeats more; but CHILD_LOST is a
- * packet. FAIL is a RESULT without sum. A restart of the root, deadlines. The
- * rule `changed` of ina_round_advance(), that until the next epoch a node whose
+ * packet. FAIL is a RESULT without sum. A restart of the root. The rule
+ * `changed` of ina_round_advance(), that until the next epoch a node whose
  * subtree changed passes failed rounds only: here the window moves on sooner.
+ * Deadlines, but for -DDEADLINES: the root's may pass for any round at any time,
+ * and it closes a window that is over; a leaf fails no round by itself (FAIL,
+ * up), and nobody is left out (LATE, EXCLUDE) or leaves.
  */
 #ifndef ROUNDS
 #define ROUNDS	3
@@ -54,7 +57,9 @@
 #ifndef GENERATIONS		/* of a leaf that hears CHILD_LOST, until calm */
 #define GENERATIONS	2
 #endif
-#define DEPTH		2
+#ifndef DEPTH
+#define DEPTH	2
+#endif
 #define NET		48
 #define TICKS		24
 
@@ -74,6 +79,10 @@
 #define SLOT(n, r, f)	((n) * ROUNDS * FRAGS + (r) * FRAGS + (f))
 #define SLOTS		(4 * ROUNDS * FRAGS)
 #define WINDOW(n, r)	((r) >= base[n] && (r) < base[n] + DEPTH)
+
+/* At the root: has it ended, or not so that its deadline may pass? None follows the last. */
+#define OVER(r)		((r) >= ROUNDS || origin[SLOT(ROOT, r, 0)] && origin[SLOT(ROOT, r, FRAGS - 1)])
+#define WAITS(r)	(WINDOW(ROOT, r) && !OVER(r))
 
 /* Sums and tokens: STAY's worker counts 1, MOVER's 4. */
 #define OWN(n)		((n) == STAY -> 1 : 4)
@@ -112,7 +121,7 @@
 /*
  * Rules that a variant leaves out to show what they are for. Those that are
  * not macros: NO_EPOCH_RULE, KEEP_RESULTS, RESTART_FORGETS, NEW_NEEDS_NOTHING,
- * NO_ASK; and without CHECK nobody compares a sum with the members.
+ * NO_ASK, NO_CLOSED_BASE; and without CHECK nobody compares a sum with the members.
  */
 #if defined(LIVE_LIST) || defined(NO_EPOCH_RULE)
 /* Who is expected changes with the list of children, not with the epoch. */
@@ -147,17 +156,17 @@ byte c_generation[4], c_token[4], c_acked[4], c_heard[4];
 byte seen[SLOTS], sum[SLOTS], origin[SLOTS];
 /* workers: rounds that ended; members of the epoch a round was last pushed in */
 byte ended[4], pushed[4 * ROUNDS];
+bit held;		/* of ROOT: its epoch is closed until the window moves */
 bit moved, added, dropped, restarted, calm;
 
 byte outcome[ROUNDS];	/* origin and sum the first worker completed with */
-bit failure;
 int net[NET];		/* sorted */
 byte packets;
 
 /* Scratch of the inlines below, each its own. */
 hidden int m, put_m, a_x;
 hidden byte put_i, put_j, a_n, n, h, e, r, s, f, i, j;
-hidden byte held, held_f, low, tokens, final, ok, o_r, o_f, b_r, p_r, p_f;
+hidden byte whole, w_f, low, tokens, final, ok, o_r, o_f, b_r, p_r, p_f;
 hidden byte t_n, t_h, t_r, t_f, t_s, tick;
 hidden byte conserved, same, finishes, unfailed;
 
@@ -184,19 +193,20 @@ inline put(packet)
 
 inline fail()
 {
-	failure = 1;
 #ifdef NO_FAILURE
 	unfailed = 0;
 	assert(unfailed)
+#else
+	skip
 #endif
 }
 
-/* held = does node hold all results of the round */
-inline holds(node, round)
+/* ina_epoch_is_whole(): whole = does node hold all results of the round */
+inline is_whole(node, round)
 {
-	held = 1;
-	for (held_f : 0 .. FRAGS - 1) {
-		held = held && origin[SLOT(node, round, held_f)]
+	whole = 1;
+	for (w_f : 0 .. FRAGS - 1) {
+		whole = whole && origin[SLOT(node, round, w_f)]
 	}
 }
 
@@ -279,15 +289,15 @@ inline move_base(node, to)
 }
 
 /* ina_epoch_open() */
-inline open_epoch(node, number, first, whole, members)
+inline open_epoch(node, number, first, over, members)
 {
 	for (o_r : first .. ROUNDS - 1) {
-		holds(node, o_r);
-		ok = HAS(whole, o_r) && (held || epoch[node] + 1 == number || HAS(kept[node], o_r));
+		is_whole(node, o_r);
+		ok = HAS(over, o_r) && (whole || epoch[node] + 1 == number || HAS(kept[node], o_r));
 #ifdef KEEP_RESULTS	/* also those of rounds that are summed again */
 		ok = 1;
 #endif
-		same = HAS(whole, o_r) || !HAS(ended[node], o_r);
+		same = HAS(over, o_r) || !HAS(ended[node], o_r);
 		assert(same);
 		for (o_f : 0 .. FRAGS - 1) {
 			if
@@ -298,7 +308,7 @@ inline open_epoch(node, number, first, whole, members)
 	}
 	epoch[node] = number;
 	open[node] = 1;
-	kept[node] = whole;
+	kept[node] = over;
 	token[node] = members;
 	expected[node] = (LEAF(node) -> 1 : listed[HOPS(node)] | listed[HOPS(node) + 1] << 1);
 	move_base(node, first);
@@ -315,11 +325,11 @@ inline open_try()
 {
 	count(ROOT);
 	if
-	:: !open[ROOT] && tokens && (calm || epoch[ROOT] < EPOCHS) ->
+	:: !open[ROOT] && tokens && !held && (calm || epoch[ROOT] < EPOCHS) ->
 		final = 0;
 		for (b_r : base[ROOT] .. ROUNDS - 1) {
-			holds(ROOT, b_r);
-			final = final | held << b_r
+			is_whole(ROOT, b_r);
+			final = final | whole << b_r
 		}
 		open_epoch(ROOT, epoch[ROOT] + 1, base[ROOT], final, tokens)
 	:: else
@@ -332,7 +342,7 @@ inline changed(node)
 #ifndef NO_EPOCH_RULE
 	open[node] = 0;
 	if
-	:: node == ROOT -> open_try()
+	:: node == ROOT -> held = 0; open_try()
 	:: else ->
 		generation[node]++;
 		welcomed[node] = 0
@@ -347,7 +357,7 @@ inline advance()
 {
 	lowest(ROOT);
 	if
-	:: low > base[ROOT] -> move_base(ROOT, low)
+	:: low > base[ROOT] -> held = 0; move_base(ROOT, low)
 	:: else
 	fi
 }
@@ -355,8 +365,8 @@ inline advance()
 inline announce(hop)
 {
 	a_n = PARENT(hop);
-	a_x = kept[a_n] << 12 | base[a_n] << 10 | 1 << 9 | token[a_n];
-	put(PACKET(EPOCH, hop, epoch[a_n], c_generation[hop] << 4 | a_x * open[a_n]))
+	a_x = open[a_n] * (kept[a_n] << 12 | 1 << 9 | token[a_n]);
+	put(PACKET(EPOCH, hop, epoch[a_n], a_x | base[a_n] << 10 | c_generation[hop] << 4))
 }
 
 /* What a node sends to its parent as long as it is like this. */
@@ -455,7 +465,14 @@ inline rx_epoch()
 	count(n);
 	if
 	:: M_GENERATION != generation[n] -> welcomed[n] = 0
-	:: M_GENERATION == generation[n] && !M_OPEN && e >= epoch[n] -> open[n] = 0
+	:: M_GENERATION == generation[n] && !M_OPEN && e >= epoch[n] ->
+		open[n] = 0;
+#ifndef NO_CLOSED_BASE	/* ina_member_closed_base() */
+		if
+		:: e == epoch[n] && M_BASE > base[n] -> move_base(n, M_BASE)
+		:: else
+		fi
+#endif
 	:: M_GENERATION == generation[n] && M_OPEN && e == epoch[n] && open[n] && M_BASE > base[n] ->
 		move_base(n, M_BASE);
 		if
@@ -493,8 +510,8 @@ inline rx_ack()
 	fi;
 #endif
 	if
-	:: calm && epoch[n] && (open[CHILD(h)] != open[n] ||
-	   open[n] && (e != epoch[n] || base[CHILD(h)] != base[n])) -> announce(h)
+	:: calm && epoch[n] && (open[CHILD(h)] != open[n] || open[n] && e != epoch[n] ||
+	   e == epoch[n] && base[CHILD(h)] < base[n]) -> announce(h)
 	:: else
 	fi
 }
@@ -556,7 +573,7 @@ inline rx_result()
 	r = M_ROUND;
 	s = SLOT(n, r, M_FRAG);
 	ok = e == epoch[n] && WINDOW(n, r) && !origin[s] &&
-	     (HAS(kept[n], r) || seen[s] && seen[s] == EXPECTED(n));
+	     (HAS(kept[n], r) || M_SUM == FAILED || seen[s] && seen[s] == EXPECTED(n));
 #ifdef CHECK
 	if
 	:: ok && M_SUM != FAILED && M_SUM != MEMBERS(n, r) ->
@@ -577,9 +594,9 @@ inline rx_result()
 		seen[s] = 0;
 		sum[s] = M_SUM;
 		origin[s] = M_ORIGIN;
-		holds(n, r);
+		is_whole(n, r);
 		if
-		:: LEAF(n) && held && !HAS(ended[n], r) -> complete()
+		:: LEAF(n) && whole && !HAS(ended[n], r) -> complete()
 		:: else
 		fi
 	:: else
@@ -629,7 +646,8 @@ inline is_dead()
 	if
 	:: TYPE == JOIN -> ok = ok || OUTDATED(h)
 	:: TYPE == EPOCH -> ok = ok || M_GENERATION < generation[n] || e < epoch[n] ||
-		M_GENERATION == generation[n] && e == epoch[n] && (!open[n] || M_OPEN && M_BASE <= base[n])
+		M_GENERATION == generation[n] && e == epoch[n] &&
+		(M_OPEN && !open[n] || M_OPEN >= open[n] && M_BASE <= base[n])
 	:: TYPE == ACK -> ok = ok || c_generation[h] && (!e || e < epoch[n] ||
 		e == epoch[n] && c_heard[h] == e && M_ACKED <= c_acked[h])
 	:: TYPE == DATA -> ok = ok || c_generation[h] && (e < epoch[n] ||
@@ -721,6 +739,30 @@ inline restart()
 	forget(1)
 }
 
+/* ina_late_round() of the root: the deadline of a round has passed */
+inline late(round)
+{
+	printf("round %d fails\n", round);
+	for (f : 0 .. FRAGS - 1) {
+		s = SLOT(ROOT, round, f);
+		if
+		:: !origin[s] ->
+			seen[s] = 0;
+			sum[s] = FAILED;
+			origin[s] = epoch[ROOT]
+		:: else
+		fi
+	}
+}
+
+/* ina_late_close(): all of the window is over, and somebody does not acknowledge it */
+inline late_close()
+{
+	printf("ROOT closes the epoch\n");
+	held = 1;
+	open[ROOT] = 0
+}
+
 inline lose_all()
 {
 	for (i : 0 .. NET - 1) {
@@ -800,6 +842,9 @@ inline start()
 #define MOVE	(NET + 2)
 #define DROP	(NET + 3)
 #define RESTART	(NET + 4)
+#define CLOSE	(NET + 5)
+#define OPEN	(NET + 6)
+#define LATE	(NET + 7)	/* and the round */
 
 init {
 	byte next;
@@ -821,6 +866,14 @@ end:	do
 #ifdef RESTARTS
 		:: !restarted -> next = RESTART
 #endif
+#ifdef DEADLINES
+		:: WAITS(0) -> next = LATE
+		:: WAITS(1) -> next = LATE + 1
+		:: WAITS(2) -> next = LATE + 2
+		:: open[ROOT] && base[ROOT] < ROUNDS && OVER(base[ROOT]) &&
+		   (DEPTH == 1 || OVER(base[ROOT] + 1)) -> next = CLOSE
+		:: epoch[ROOT] && !open[ROOT] && !held && epoch[ROOT] < EPOCHS -> next = OPEN
+#endif
 		fi;
 		d_step {
 			if
@@ -829,6 +882,9 @@ end:	do
 			:: next == MOVE -> move()
 			:: next == DROP -> drop()
 			:: next == RESTART -> restart()
+			:: next == CLOSE -> late_close()
+			:: next == OPEN -> open_try()
+			:: next >= LATE -> late(next - LATE)
 			fi;
 			next = 0;
 			send_all();
