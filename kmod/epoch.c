@@ -293,6 +293,7 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	ina_ranks_set(&node->ranks, e->ranks, e->nranks);
 	WRITE_ONCE(node->expected, ina_epoch_expected(node));
 	node->open = true;
+	node->held = false;
 	node->cut_off = false;
 	node->changed = false;
 	reason = node->closed.reason;
@@ -355,6 +356,7 @@ void ina_epoch_close(struct ina_node *node, const struct ina_blame *blame)
 		return;
 	/* Members and epoch stay: what is under way may still complete. */
 	node->open = false;
+	node->held = blame->reason == INA_REASON_DEADLINE;
 	node->cut_off = false;
 	node->closed = *blame;
 	for (i = 0; i < node->nworkers; i++)

@@ -442,11 +442,9 @@ static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 	spin_lock_bh(&node->lock);
 	if (node->root && ina_tag_equal(&entry->tag, &late->tag) &&
 	    ina_late_waits(node, entry) &&
-	    ina_late_over(node) >= node->job->config.deadline_ms) {
-		node->held = true;
+	    ina_late_over(node) >= node->job->config.deadline_ms)
 		ina_epoch_close(node, entry->failed && entry->blame.reason ==
 				INA_REASON_DEADLINE ? &entry->blame : blame);
-	}
 	spin_unlock_bh(&node->lock);
 }
 

@@ -569,6 +569,9 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 		child->acked = acked;
 		ina_round_advance(node);
 	}
+	/* It missed the epoch that is held for it, and can enter only another. */
+	if (node->held && child->workers && pkt->epoch != node->epoch)
+		ina_member_changed(node, &(struct ina_blame){});
 	/* It may believe to be complete: another state would make it join. */
 	if (!child->workers) {
 		child->welcome = true;

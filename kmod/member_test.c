@@ -648,6 +648,14 @@ static bool member_test_repeats(struct ina_node *node)
 	return node->children[0].announce;
 }
 
+/* The root's deadline: nobody can go on. */
+static void member_test_hold(struct ina_node *node)
+{
+	spin_lock_bh(&node->lock);
+	ina_epoch_close(node, &(struct ina_blame){ .reason = INA_REASON_DEADLINE });
+	spin_unlock_bh(&node->lock);
+}
+
 /* The window of a child is behind: it is told at once, or by the clock if the epoch is closed. */
 static void rx_ack__base(struct kunit *test)
 {
@@ -663,19 +671,53 @@ static void rx_ack__base(struct kunit *test)
 	/* As if this node were behind: there is nothing to tell. */
 	ina_test_ack_base(node, 0, node->epoch, 2, 3, true);
 	KUNIT_EXPECT_FALSE(test, node->children[0].announce);
-	spin_lock_bh(&node->lock);
-	ina_epoch_close(node, &(struct ina_blame){ .reason = INA_REASON_DEADLINE });
-	node->held = true;
-	spin_unlock_bh(&node->lock);
+	member_test_hold(node);
 	ina_test_ack_base(node, 0, node->epoch, 2, 0, false);
 	KUNIT_EXPECT_TRUE(test, member_test_repeats(node));
 	ina_test_ack_base(node, 0, node->epoch, 2, 2, false);
 	KUNIT_EXPECT_FALSE(test, member_test_repeats(node));
 	ina_test_ack_base(node, 0, node->epoch, 2, 3, false);
 	KUNIT_EXPECT_FALSE(test, member_test_repeats(node));
-	/* It was in no such epoch. */
-	ina_test_ack_base(node, 0, node->epoch - 1, 0, 0, false);
+}
+
+/* An epoch that is held for who missed it: that one can enter the next. */
+static void rx_ack__missed(struct kunit *test)
+{
+	struct ina_node *node = member_test_open(test);
+	u32 epoch = node->epoch;
+
+	member_test_hold(node);
+	ina_test_ack_base(node, 0, epoch, 0, 0, false);
+	KUNIT_EXPECT_FALSE(test, node->open);
+	ina_test_ack_base(node, 0, epoch - 1, 0, 0, false);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->epoch, epoch + 1);
+	KUNIT_EXPECT_FALSE(test, node->held);
+}
+
+/* Likewise below the root, which is told, once. */
+static void rx_ack__missed_below(struct kunit *test)
+{
+	struct ina_node *node = member_test_inner(test);
+	u32 generation = node->generation;
+
+	ina_test_epoch_seq(node, 5, 40, 12, 8, 99);
+	/* Closed for another reason: the next will come. */
+	ina_test_epoch_seq(node, 6, 40, 12, 0, 0);
+	ina_test_ack_base(node, 0, 39, 0, 0, false);
+	KUNIT_EXPECT_EQ(test, node->generation, generation);
 	KUNIT_EXPECT_FALSE(test, member_test_repeats(node));
+	ina_test_epoch_seq(node, 7, 41, 12, 8, 99);
+	member_test_hold(node);
+	node->send_join = false;
+	ina_test_ack_base(node, 0, 39, 0, 0, false);
+	ina_test_ack_base(node, 0, 39, 0, 0, false);
+	KUNIT_EXPECT_EQ(test, node->generation, generation + 1);
+	KUNIT_EXPECT_TRUE(test, node->send_join);
+	/* The next is not held. */
+	ina_test_epoch_seq(node, 1, 42, 12, 8, 99);
+	KUNIT_EXPECT_TRUE(test, node->open);
+	KUNIT_EXPECT_FALSE(test, node->held);
 }
 
 static void waiting__until_heard(struct kunit *test)
@@ -762,6 +804,8 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(rx_ack__beyond),
 	KUNIT_CASE(rx_ack__epoch),
 	KUNIT_CASE(rx_ack__base),
+	KUNIT_CASE(rx_ack__missed),
+	KUNIT_CASE(rx_ack__missed_below),
 	KUNIT_CASE(waiting__until_heard),
 	KUNIT_CASE(repeat__unheard),
 	KUNIT_CASE(control_flush__sends),

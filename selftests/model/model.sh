@@ -33,6 +33,9 @@ variants()
 	both-depth|ok|round.pml -DREPARENTS -DRESTARTS -DNO_FAILURE -DROUNDS=2 -DDEPTH=1
 	# Rounds fail by their deadline; the root closes a window that somebody holds up.
 	late|ok|round.pml -DDEADLINES -DNO_FAILURE -DEPOCHS=1
+	late-again|ok|round.pml -DDEADLINES -DNO_FAILURE -DROUNDS=2 -DEPOCHS=2
+	late-restart|ok|round.pml -DDEADLINES -DRESTARTS -DNO_FAILURE -DROUNDS=1 -DEPOCHS=2
+	late-reparent|ok|round.pml -DDEADLINES -DREPARENTS -DNO_FAILURE -DROUNDS=1 -DEPOCHS=2
 	# Without epochs the sum is wrong; the conservation check turns that into failures.
 	no-epoch|conserved|round.pml -DREPARENTS -DNO_EPOCH_RULE -DNO_CALM
 	no-epoch-check|ok|round.pml -DREPARENTS -DNO_EPOCH_RULE -DNO_CALM -DCHECK
@@ -54,6 +57,8 @@ variants()
 	# A closed epoch says where the window is: who missed its last move refuses to hear
 	# that the rounds behind its own window failed, and the root waits for it for ever.
 	closed-base|finishes|round.pml -DDEADLINES -DNO_CLOSED_BASE -DEPOCHS=1
+	# Who missed the epoch that is held for it cannot enter it: there must be another.
+	missed|finishes|round.pml -DDEADLINES -DNO_MISSED -DROUNDS=2 -DEPOCHS=2
 	# One hop; what its rules are for.
 	hop|ok|hop.pml
 	hop-no-credit|remembered|hop.pml -DNO_CREDIT

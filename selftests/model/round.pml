@@ -108,6 +108,7 @@
 #define M_OPEN		HAS(m, 9)		/* EPOCH */
 #define M_BASE		((m >> 10) & 3)
 #define M_FINAL		((m >> 12) & 7)
+#define M_HELD		HAS(m, 0)		/* EPOCH, not open: the reason is DEADLINE */
 #define M_SUM		(m & 15)		/* DATA, RESULT */
 #define M_FRAG		HAS(m, 4)
 #define M_ROUND		((m >> 5) & 3)
@@ -121,7 +122,8 @@
 /*
  * Rules that a variant leaves out to show what they are for. Those that are
  * not macros: NO_EPOCH_RULE, KEEP_RESULTS, RESTART_FORGETS, NEW_NEEDS_NOTHING,
- * NO_ASK, NO_CLOSED_BASE; and without CHECK nobody compares a sum with the members.
+ * NO_ASK, NO_CLOSED_BASE, NO_MISSED; and without CHECK nobody compares a sum
+ * with the members.
  */
 #if defined(LIVE_LIST) || defined(NO_EPOCH_RULE)
 /* Who is expected changes with the list of children, not with the epoch. */
@@ -147,16 +149,21 @@
 #define OUTDATED(h)	KNOWN(h)
 #endif
 
+#ifdef DEADLINES	/* an ACK of an earlier epoch may tell that one is missed */
+#define PAST	0
+#else
+#define PAST	1
+#endif
+
 /* ina_node; of AGG and ROOT also ina_child, by hop */
 byte epoch[4], base[4], kept[4], token[4], generation[4], expected[4];
-bit open[4], welcomed[4];
+bit open[4], held[4], welcomed[4];
 bit listed[4];
 byte c_generation[4], c_token[4], c_acked[4], c_heard[4];
 /* ina_slot; a result has an origin: the epoch it was published in */
 byte seen[SLOTS], sum[SLOTS], origin[SLOTS];
 /* workers: rounds that ended; members of the epoch a round was last pushed in */
 byte ended[4], pushed[4 * ROUNDS];
-bit held;		/* of ROOT: its epoch is closed until the window moves */
 bit moved, added, dropped, restarted, calm;
 
 byte outcome[ROUNDS];	/* origin and sum the first worker completed with */
@@ -308,6 +315,7 @@ inline open_epoch(node, number, first, over, members)
 	}
 	epoch[node] = number;
 	open[node] = 1;
+	held[node] = 0;
 	kept[node] = over;
 	token[node] = members;
 	expected[node] = (LEAF(node) -> 1 : listed[HOPS(node)] | listed[HOPS(node) + 1] << 1);
@@ -325,7 +333,7 @@ inline open_try()
 {
 	count(ROOT);
 	if
-	:: !open[ROOT] && tokens && !held && (calm || epoch[ROOT] < EPOCHS) ->
+	:: !open[ROOT] && tokens && !held[ROOT] && (calm || epoch[ROOT] < EPOCHS) ->
 		final = 0;
 		for (b_r : base[ROOT] .. ROUNDS - 1) {
 			is_whole(ROOT, b_r);
@@ -341,8 +349,9 @@ inline changed(node)
 {
 #ifndef NO_EPOCH_RULE
 	open[node] = 0;
+	held[node] = 0;
 	if
-	:: node == ROOT -> held = 0; open_try()
+	:: node == ROOT -> open_try()
 	:: else ->
 		generation[node]++;
 		welcomed[node] = 0
@@ -357,7 +366,7 @@ inline advance()
 {
 	lowest(ROOT);
 	if
-	:: low > base[ROOT] -> held = 0; move_base(ROOT, low)
+	:: low > base[ROOT] -> held[ROOT] = 0; move_base(ROOT, low)
 	:: else
 	fi
 }
@@ -365,7 +374,7 @@ inline advance()
 inline announce(hop)
 {
 	a_n = PARENT(hop);
-	a_x = open[a_n] * (kept[a_n] << 12 | 1 << 9 | token[a_n]);
+	a_x = (open[a_n] -> kept[a_n] << 12 | 1 << 9 | token[a_n] : held[a_n]);
 	put(PACKET(EPOCH, hop, epoch[a_n], a_x | base[a_n] << 10 | c_generation[hop] << 4))
 }
 
@@ -466,6 +475,7 @@ inline rx_epoch()
 	if
 	:: M_GENERATION != generation[n] -> welcomed[n] = 0
 	:: M_GENERATION == generation[n] && !M_OPEN && e >= epoch[n] ->
+		held[n] = (open[n] -> M_HELD && !LEAF(n) : held[n]);
 		open[n] = 0;
 #ifndef NO_CLOSED_BASE	/* ina_member_closed_base() */
 		if
@@ -503,6 +513,12 @@ inline rx_ack()
 		fi
 	:: else
 	fi;
+#if defined(DEADLINES) && !defined(NO_MISSED)	/* it cannot enter the epoch that is held for it */
+	if
+	:: held[n] && c_token[h] && e != epoch[n] -> changed(n)
+	:: else
+	fi;
+#endif
 #ifndef NO_ASK	/* tell a child that is not complete here as what it is known */
 	if
 	:: calm && !c_token[h] && c_generation[h] != generation[CHILD(h)] -> welcomed[CHILD(h)] = 0
@@ -648,8 +664,8 @@ inline is_dead()
 	:: TYPE == EPOCH -> ok = ok || M_GENERATION < generation[n] || e < epoch[n] ||
 		M_GENERATION == generation[n] && e == epoch[n] &&
 		(M_OPEN && !open[n] || M_OPEN >= open[n] && M_BASE <= base[n])
-	:: TYPE == ACK -> ok = ok || c_generation[h] && (!e || e < epoch[n] ||
-		e == epoch[n] && c_heard[h] == e && M_ACKED <= c_acked[h])
+	:: TYPE == ACK -> ok = ok || c_generation[h] && (e < epoch[n] && PAST || !epoch[n] && !e ||
+		e && e == epoch[n] && c_heard[h] == e && M_ACKED <= c_acked[h])
 	:: TYPE == DATA -> ok = ok || c_generation[h] && (e < epoch[n] ||
 		e == epoch[n] && (M_ROUND < base[n] || origin[s] || (seen[s] & BIT(h))))
 	:: TYPE == RESULT -> ok = ok || e < epoch[n] || e == epoch[n] && (M_ROUND < base[n] || origin[s])
@@ -735,6 +751,7 @@ inline restart()
 			clear(SLOT(AGG, r, f))
 		}
 	}
+	held[AGG] = 0;
 	forget(0);
 	forget(1)
 }
@@ -759,7 +776,7 @@ inline late(round)
 inline late_close()
 {
 	printf("ROOT closes the epoch\n");
-	held = 1;
+	held[ROOT] = 1;
 	open[ROOT] = 0
 }
 
@@ -872,7 +889,7 @@ end:	do
 		:: WAITS(2) -> next = LATE + 2
 		:: open[ROOT] && base[ROOT] < ROUNDS && OVER(base[ROOT]) &&
 		   (DEPTH == 1 || OVER(base[ROOT] + 1)) -> next = CLOSE
-		:: epoch[ROOT] && !open[ROOT] && !held && epoch[ROOT] < EPOCHS -> next = OPEN
+		:: epoch[ROOT] && !open[ROOT] && !held[ROOT] && epoch[ROOT] < EPOCHS -> next = OPEN
 #endif
 		fi;
 		d_step {
@@ -882,9 +899,11 @@ end:	do
 			:: next == MOVE -> move()
 			:: next == DROP -> drop()
 			:: next == RESTART -> restart()
+#ifdef DEADLINES
 			:: next == CLOSE -> late_close()
 			:: next == OPEN -> open_try()
 			:: next >= LATE -> late(next - LATE)
+#endif
 			fi;
 			next = 0;
 			send_all();
