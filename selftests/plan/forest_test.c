@@ -91,6 +91,7 @@ static struct ina_topo *fabric(void)
  * struct bench - a forest under test
  * @topo: the fabric
  * @every: switches with one child count
+ * @limit: candidates of a job
  * @forest: under test
  * @first: the plan of first fits for the same jobs
  * @job: number of each job in @forest, -1 if there is none
@@ -103,6 +104,7 @@ static struct ina_topo *fabric(void)
 struct bench {
 	struct ina_topo *topo;
 	bool every;
+	int limit;
 	struct ina_forest *forest;
 	struct ina_forest *first;
 	int job[JOBS];
@@ -285,7 +287,8 @@ static void bench_start(struct bench *b)
 	memset(b->job, 0xff, sizeof(b->job));
 	b->topo = fabric();
 	b->every = draw(2);
-	b->forest = ina_forest_create(b->topo, INA_FOREST_BEST, b->every, 1 + draw(8));
+	b->limit = 1 + draw(8);
+	b->forest = ina_forest_create(b->topo, INA_FOREST_BEST, b->every, b->limit);
 	b->first = NULL;
 	for (int i = 0; i < 2; i++) {
 		b->node[i] = calloc((size_t)b->topo->n_nodes, sizeof(int));
@@ -307,29 +310,115 @@ static void bench_end(struct bench *b)
 	}
 }
 
+/**
+ * struct before - trees and units before an event
+ * @tree: of each job
+ * @own: every job that can have a tree has one of its own
+ * @node: units taken of each node
+ * @link: of each link
+ */
+struct before {
+	struct ina_forest_tree tree[JOBS];
+	bool own;
+	int *node;
+	int *link;
+};
+
+static void remember(const struct bench *b, struct before *before)
+{
+	before->own = true;
+	memcpy(before->node, b->node[1], (size_t)b->topo->n_nodes * sizeof(int));
+	memcpy(before->link, b->link[1], (size_t)b->topo->n_links * sizeof(int));
+	for (int k = 0; k < JOBS; k++) {
+		before->tree[k] = (struct ina_forest_tree){ .index = INA_TOPO_NONE };
+		if (b->job[k] < 0)
+			continue;
+		ina_forest_get(b->forest, b->job[k], &before->tree[k]);
+		before->own = before->own && before->tree[k].kind != INA_FOREST_SHARED;
+	}
+}
+
+/* Whether candidate @index of job @k fits beside what is taken; of tree @less it has units. */
+static bool fits(const struct bench *b, int k, int index, int less, const int *node,
+		 const int *link)
+{
+	int *list, *mine = NULL, n = ina_forest_resources(b->forest, b->job[k], index, &list);
+	int own = less < 0 ? 0 : ina_forest_resources(b->forest, b->job[k], less, &mine);
+	bool ok = true;
+
+	for (int i = 0; i < n; i++) {
+		int r = list[i], used = r < b->topo->n_nodes ? node[r] : link[r - b->topo->n_nodes];
+
+		for (int m = 0; m < own; m++)
+			used -= mine[m] == r;
+		ok = ok && used < ina_forest_capacity(b->forest, r);
+	}
+	free(mine);
+	free(list);
+	return ok;
+}
+
+/* Trees that moved in the last event; *@needless of them fit where they were. */
+static int moved(const struct bench *b, const struct before *before, int *needless)
+{
+	int n = 0;
+
+	for (int k = 0; k < JOBS; k++) {
+		struct ina_forest_tree now;
+		int old = before->tree[k].index;
+
+		if (b->job[k] < 0 || old < 0)
+			continue;
+		ina_forest_get(b->forest, b->job[k], &now);
+		if (now.index == old)
+			continue;
+		n++;
+		*needless += now.kind == INA_FOREST_OWN &&
+			     fits(b, k, old, now.index, b->node[1], b->link[1]);
+	}
+	return n;
+}
+
+/* Whether job @k, which has come, would have fitted beside those who had trees of their own. */
+static bool fitted(const struct bench *b, int k, const struct before *before)
+{
+	bool any = false;
+
+	for (int t = 0; b->job[k] >= 0 && t < ina_forest_candidates(b->forest, b->job[k]); t++)
+		any = any || fits(b, k, t, -1, before->node, before->link);
+	return any && before->own && before->tree[k].index < 0;
+}
+
 /* Jobs come and go; everything is looked at each time. */
 static void test_events(void)
 {
 	bool ok = true, groups = true, better = true, bound = true, empty = true;
-	long events = 0, more = 0;
+	long events = 0, more = 0, moves = 0, free_fits = 0;
+	int needless = 0, disturbed = 0;
+	struct before before;
 	struct bench b;
 
 	for (int f = 0; f < FABRICS && ok && groups && better && bound; f++) {
-		int limit = 1 + draw(8);
-
 		bench_start(&b);
-		ina_forest_destroy(b.forest);
-		b.forest = ina_forest_create(b.topo, INA_FOREST_BEST, b.every, limit);
-		b.first = ina_forest_create(b.topo, INA_FOREST_FIRST, b.every, limit);
+		b.first = ina_forest_create(b.topo, INA_FOREST_FIRST, b.every, b.limit);
+		before.node = calloc((size_t)b.topo->n_nodes, sizeof(int));
+		before.link = calloc((size_t)b.topo->n_links, sizeof(int));
 		for (int e = 0; e < EVENTS && ok; e++, events++) {
-			int k = draw(16);
+			int k = draw(16), n;
 
+			remember(&b, &before);
 			if (b.job[k] < 0)
 				come(&b, k);
 			else
 				go(&b, k);
 			ok = check(&b);
 			groups = check_groups(&b);
+			n = moved(&b, &before, &needless);
+			moves += n;
+			if (fitted(&b, k, &before)) {
+				free_fits++;
+				disturbed += n;
+			}
 			better = better && ina_forest_own(b.forest) >= ina_forest_own(b.first);
 			more += ina_forest_own(b.forest) - ina_forest_own(b.first);
 			bound = bound && ina_forest_own(b.forest) <= ina_forest_bound(b.forest);
@@ -339,6 +428,8 @@ static void test_events(void)
 				go(&b, k);
 		empty = empty && ina_forest_own(b.forest) == 0 && check(&b);
 		bench_end(&b);
+		free(before.node);
+		free(before.link);
 	}
 	ktap_ok(ok, "%ld events: trees are trees, each worker once, no capacity exceeded%s%s",
 		events, broken ? "; but not: " : "", broken ? broken : "");
@@ -346,6 +437,9 @@ static void test_events(void)
 	ktap_ok(better, "never fewer own trees than first fits (%ld more in all)", more);
 	ktap_ok(more > 0, "and more in some");
 	ktap_ok(bound, "never more own trees than the bound");
+	ktap_ok(free_fits && !disturbed,
+		"%ld jobs came that fit in what was free: %d trees moved", free_fits, disturbed);
+	ktap_ok(moves && !needless, "of %ld trees that moved %d could have stayed", moves, needless);
 	ktap_ok(empty, "nothing is left when all jobs are gone");
 }
 
@@ -429,6 +523,25 @@ static long value_of(struct bench *b, const int *before, int n)
 	return value;
 }
 
+/* The same jobs in a new forest: some run with the trees they have, some wait. */
+static int again(struct bench *b, int *before, int n)
+{
+	int k;
+
+	ina_forest_destroy(b->forest);
+	b->forest = ina_forest_create(b->topo, INA_FOREST_BEST, b->every, b->limit);
+	for (k = 0; k < n; k++) {
+		b->job[k] = ina_forest_enlist(b->forest, b->hosts[k], b->n[k]);
+		if (b->job[k] < 0)
+			abort();
+		if (!draw(3))
+			before[k] = INA_TOPO_NONE;
+		if (before[k] >= 0)
+			ina_forest_give(b->forest, b->job[k], before[k]);
+	}
+	return ina_forest_own(b->forest);
+}
+
 static void test_exact(void)
 {
 	bool equal = true, proven = true, ok = true, kept = true;
@@ -450,7 +563,7 @@ static void test_exact(void)
 		/* First fits leave more to be done. */
 		if (draw(2)) {
 			ina_forest_destroy(b.forest);
-			b.forest = ina_forest_create(b.topo, INA_FOREST_FIRST, b.every, 8);
+			b.forest = ina_forest_create(b.topo, INA_FOREST_FIRST, b.every, b.limit);
 		}
 		for (k = 0; k < n; k++)
 			come(&b, k);
@@ -459,6 +572,9 @@ static void test_exact(void)
 			before[k] = tree.index;
 		}
 		own = ina_forest_own(b.forest);
+		/* Or they run with these trees and it is not known yet how the others fit. */
+		if (draw(2))
+			own = again(&b, before, n);
 		write_model(&b, before, n, path);
 		optimum = solve_model(path);
 		proven = ina_forest_solve(b.forest, 100000000) == 1;

@@ -11,11 +11,13 @@
 
 #include "forest_impl.h"
 
+#define INA_EXACT_WORK	300000000L
+
 /**
  * struct ina_exact - a search under way
  * @forest: whose trees, changed while searching
  * @order: numbers of the jobs, those with the fewest candidates first
- * @before: tree of each of them when the search began
+ * @before: tree of each of them that is to be kept
  * @pick: candidate of each of them, INA_TOPO_NONE for none of its own
  * @best: the same in the best solution so far
  * @n: how many
@@ -122,10 +124,11 @@ static bool ina_exact_start(struct ina_exact *exact)
 	for (i = 0; i < n; i++) {
 		const struct ina_forest_job *job = &forest->jobs[exact->order[i]];
 
-		exact->before[i] = job->tree;
+		exact->before[i] = job->home;
 		exact->pick[i] = INA_TOPO_NONE;
 		exact->best[i] = job->kind == INA_FOREST_OWN ? job->tree : INA_TOPO_NONE;
-		exact->value += (n + 1L) * (exact->best[i] >= 0);
+		exact->value += exact->best[i] < 0 ? 0 :
+				n + 1L - (job->home >= 0 && job->home != job->tree);
 		ina_forest_set(forest, exact->order[i], INA_TOPO_NONE, INA_FOREST_NONE);
 	}
 	return true;
@@ -148,10 +151,31 @@ static void ina_exact_end(struct ina_exact *exact)
 	ina_forest_commit(exact->forest);
 }
 
+/* Steps that take about a second: each looks at every candidate. */
+static long ina_exact_steps(const struct ina_forest *forest)
+{
+	long work = 1;
+	int i, t;
+
+	for (i = 0; i < forest->n_jobs; i++)
+		for (t = 0; t < forest->jobs[i].candidates.n; t++)
+			work += 1 + ina_forest_count(&forest->jobs[i], t);
+	return 1 + INA_EXACT_WORK / work;
+}
+
 int ina_forest_solve(struct ina_forest *forest, long steps)
 {
-	struct ina_exact exact = { .forest = forest, .steps = steps };
+	struct ina_exact exact = {
+		.forest = forest, .steps = steps ? steps : ina_exact_steps(forest),
+	};
+	int i;
 
+	for (i = 0; forest->plan != INA_FOREST_FIRST && i < forest->n_jobs; i++) {
+		if (forest->jobs[i].kind == INA_FOREST_OWN || !forest->jobs[i].candidates.n)
+			continue;
+		ina_forest_arrange(forest, i);
+		forest->n_log = 0;
+	}
 	exact.bound = ina_forest_bound(forest);
 	if (exact.bound < 0 || !ina_exact_start(&exact))
 		return -ENOMEM;

@@ -133,19 +133,35 @@ void ina_forest_undo(struct ina_forest *forest, int mark)
 	}
 }
 
+/* The tree it had before, if that fits again. */
+static bool ina_forest_return(struct ina_forest *forest, int number)
+{
+	struct ina_forest_job *job = &forest->jobs[number];
+	int tree = job->tree;
+
+	if (job->kind != INA_FOREST_OWN || job->home < 0 || job->home == tree)
+		return false;
+	ina_forest_leave(forest, number);
+	if (ina_forest_fits(forest, number, job->home))
+		tree = job->home;
+	ina_forest_enter(forest, number, tree, INA_FOREST_OWN);
+	return tree == job->home;
+}
+
 void ina_forest_commit(struct ina_forest *forest)
 {
+	bool again;
 	int i;
 
-	forest->stamp++;
-	for (i = 0; i < forest->n_log; i++) {
-		struct ina_forest_job *job = &forest->jobs[forest->log[i].job];
+	do {
+		for (again = false, i = 0; i < forest->n_jobs; i++)
+			again |= ina_forest_return(forest, i);
+	} while (again);
+	for (i = 0; i < forest->n_jobs; i++) {
+		struct ina_forest_job *job = &forest->jobs[i];
 
-		if (job->stamp == forest->stamp)
-			continue;
-		job->stamp = forest->stamp;
-		if (forest->log[i].tree >= 0 && job->tree >= 0 && forest->log[i].tree != job->tree)
-			job->moves++;
+		job->moves += job->home >= 0 && job->tree >= 0 && job->home != job->tree;
+		job->home = job->tree;
 	}
 	forest->n_log = 0;
 }
@@ -204,9 +220,10 @@ static int ina_forest_number(struct ina_forest *forest)
 	return i;
 }
 
-int ina_forest_add(struct ina_forest *forest, const int *hosts, int n)
+int ina_forest_enlist(struct ina_forest *forest, const int *hosts, int n)
 {
-	struct ina_forest_job job = { .used = true, .tree = INA_TOPO_NONE, .n_hosts = n };
+	struct ina_forest_job job = { .used = true, .tree = INA_TOPO_NONE, .home = INA_TOPO_NONE,
+				      .n_hosts = n };
 	int number = ina_forest_number(forest), err;
 
 	if (number < 0)
@@ -224,9 +241,31 @@ int ina_forest_add(struct ina_forest *forest, const int *hosts, int n)
 	forest->jobs[number] = job;
 	if (number == forest->n_jobs)
 		forest->n_jobs++;
+	return number;
+}
+
+int ina_forest_add(struct ina_forest *forest, const int *hosts, int n)
+{
+	int number = ina_forest_enlist(forest, hosts, n);
+
+	if (number < 0)
+		return number;
 	ina_forest_arrange(forest, number);
 	ina_forest_commit(forest);
 	return number;
+}
+
+void ina_forest_give(struct ina_forest *forest, int number, int index)
+{
+	ina_forest_enter(forest, number, index, ina_forest_fits(forest, number, index) ?
+			 INA_FOREST_OWN : INA_FOREST_SHARED);
+	forest->jobs[number].home = index;
+}
+
+void ina_forest_reserve(struct ina_forest *forest, int resource)
+{
+	if (forest->resources[resource].capacity > 0)
+		forest->resources[resource].capacity--;
 }
 
 int ina_forest_remove(struct ina_forest *forest, int number)
@@ -240,7 +279,7 @@ int ina_forest_remove(struct ina_forest *forest, int number)
 	ina_forest_leave(forest, number);
 	ina_forest_want(forest, job, -1);
 	ina_forest_free_job(job);
-	job->tree = INA_TOPO_NONE;
+	job->tree = job->home = INA_TOPO_NONE;
 	if (forest->plan != INA_FOREST_FIRST) {
 		ina_forest_settle_rest(forest);
 		ina_forest_commit(forest);

@@ -50,9 +50,18 @@ int ina_forest_add(struct ina_forest *forest, const int *hosts, int n);
 int ina_forest_remove(struct ina_forest *forest, int job);
 
 /*
- * Most trees of their own, and among these solutions the fewest trees changed: by branch
- * and bound over all candidates, then what is left shares. 1 if it is proven best, 0 if
- * @steps were not enough (nothing gets worse then), or -ENOMEM.
+ * The same for jobs that run already: it comes and waits for a tree; candidate @index is the
+ * tree it has; and somebody else has a unit of @resource. Then ina_forest_solve().
+ */
+int ina_forest_enlist(struct ina_forest *forest, const int *hosts, int n);
+void ina_forest_give(struct ina_forest *forest, int job, int index);
+void ina_forest_reserve(struct ina_forest *forest, int resource);
+
+/*
+ * Most trees of their own, and among these solutions the fewest trees changed: those who wait
+ * are settled as in ina_forest_add(), then branch and bound over all candidates; what is left
+ * shares. 1 if it is proven best, 0 if @steps (0: a number fit for the size of the problem)
+ * were not enough (nothing gets worse then), or -ENOMEM.
  */
 int ina_forest_solve(struct ina_forest *forest, long steps);
 

@@ -39,6 +39,7 @@ struct ina_forest_resource {
  * @candidates: its possible trees
  * @tree: the one it has, INA_TOPO_NONE if none
  * @kind: what it has
+ * @home: the tree it had when changes were final the last time: kept if possible
  * @first: its tree in the plan of first fits, INA_TOPO_NONE if none
  * @moves: times its tree was changed
  * @locked: is being moved further up the chain
@@ -51,6 +52,7 @@ struct ina_forest_job {
 	struct ina_candidates candidates;
 	int tree;
 	enum ina_forest_kind kind;
+	int home;
 	int first;
 	int moves;
 	bool locked;
@@ -82,7 +84,7 @@ struct ina_forest_change {
  * @room_jobs: entries there is memory for
  * @n_own: jobs with a tree of their own
  * @n_first: of the plan of first fits
- * @log: changes since the job came or went
+ * @log: changes of the search under way
  * @n_log: how many
  * @room_log: entries there is memory for
  * @steps: left in this search
@@ -141,14 +143,17 @@ void ina_forest_rest(struct ina_forest *forest);
 /* The same, and the plan of first fits is not better. */
 void ina_forest_settle_rest(struct ina_forest *forest);
 
-/* Find a tree for a job that has come. */
+/* Find a tree for a job that has none. */
 void ina_forest_arrange(struct ina_forest *forest, int job);
 
 /* Plan of first fits: choose for a job that comes; add @by to the units it takes there. */
 void ina_forest_first(struct ina_forest *forest, struct ina_forest_job *job);
 void ina_forest_first_units(struct ina_forest *forest, const struct ina_forest_job *job, int by);
 
-/* What was changed is final: count the moves. */
+/*
+ * What was changed is final: whoever can have the tree back that it had before does, the
+ * other moves are counted.
+ */
 void ina_forest_commit(struct ina_forest *forest);
 
 #endif

@@ -360,6 +360,7 @@ void ina_forest_settle_rest(struct ina_forest *forest)
 void ina_forest_arrange(struct ina_forest *forest, int number)
 {
 	struct ina_forest_job *job = &forest->jobs[number];
+	int depth = 1;
 
 	if (forest->plan == INA_FOREST_FIRST) {
 		if (job->first >= 0)
@@ -367,7 +368,10 @@ void ina_forest_arrange(struct ina_forest *forest, int number)
 		return;
 	}
 	forest->steps = INA_FOREST_STEPS;
-	if (job->candidates.n && !ina_forest_settle(forest, number, INA_FOREST_DEPTH))
+	while (job->candidates.n && depth <= INA_FOREST_DEPTH &&
+	       !ina_forest_settle(forest, number, depth))
+		depth++;
+	if (depth > INA_FOREST_DEPTH)
 		ina_forest_swap(forest, number);
 	ina_forest_settle_rest(forest);
 }
