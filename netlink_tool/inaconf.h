@@ -316,10 +316,22 @@ int topo_run(struct inaconf *ctx, int argc, char **argv);
 int plan_run(struct inaconf *ctx, int argc, char **argv);
 
 /* What is done with plans; a file each. */
+int plan_place(struct inaconf *ctx, int argc, char **argv);
 int plan_diff(struct inaconf *ctx, int argc, char **argv);
 int plan_apply(struct inaconf *ctx, int argc, char **argv);
 int plan_load(struct inaconf *ctx, int argc, char **argv);
 int plan_watch(struct inaconf *ctx, int argc, char **argv);
+
+/* plan.c: words before "options". */
+int plan_words(int argc, char **argv);
+
+/*
+ * The words of job add behind the number of @job: those given, checked by the table of job add,
+ * and, if @size is not 0 and they have none, a capacity for as many bytes. *@options is to be
+ * freed and ends with NULL.
+ */
+int plan_options(struct inaconf *ctx, double job, double size, int argc, char **argv,
+		 char ***options);
 
 /* job.c: what `job add` takes, of struct param. */
 extern const struct words job_add_params;

@@ -10,19 +10,23 @@
 #include <string.h>
 
 #include "inaconf.h"
+#include "jobs.h"
 #include "tree.h"
 
 static const char plan_help[] =
 	"Usage: inaconf plan tree topo FILE measure FILE root HOST job ID [size BYTES]\n"
-	"                         [step SECONDS] [per-core RATE] [seed N] [--dot]\n"
-	"                         [options WORD...]\n"
+	"                         [step SECONDS] [running PLAN] [per-core RATE] [seed N]\n"
+	"                         [--dot] [options WORD...]\n"
+	"       inaconf plan place topo FILE [running PLAN] [job ID hosts N [workers N]\n"
+	"                          [size BYTES] [alpha X] [options WORD...]]\n"
 	"       inaconf plan diff PLAN [from PLAN] [hook CMD] [timeout S] [prune]\n"
 	"       inaconf plan apply PLAN [from PLAN] [hook CMD] [timeout S] [prune] [--dry-run]\n"
 	"       inaconf plan load\n"
 	"       inaconf plan watch PLAN [from PLAN] [hook CMD] [timeout S] [interval S] [hold S]\n"
 	"                          [high PERCENT] [low PERCENT] [count N]\n"
 	"\n"
-	"tree       work out who aggregates for whom and write a plan\n"
+	"tree       work out who aggregates for whom in one job and write a plan\n"
+	"place      find machines for a job, and trees for it and all that run; write a plan\n"
 	"diff       what differs between a plan and what is configured\n"
 	"apply      configure all machines as the plan says, or none\n"
 	"load       how busy this machine is, as plan watch reads it\n"
@@ -34,9 +38,13 @@ static const char plan_help[] =
 	"job        number of the job\n"
 	"size       bytes of the gradient, if the measurement file does not say\n"
 	"step       seconds of a training step, needed for statistics\n"
+	"running    plan of the jobs that run: what aggregates for them is taken\n"
 	"per-core   bit/s one core adds up; 10G if absent\n"
 	"seed       of the search; 1 if absent\n"
 	"--dot      the tree as a graph for graphviz instead of a plan\n"
+	"hosts      how many machines the job needs\n"
+	"workers    on each of them; 1 if absent\n"
+	"alpha      weight of a fragment of free machines; 0.5 if absent\n"
 	"options    words of \"inaconf job add\" behind the number\n"
 	"\n"
 	"PLAN       a file, - for standard input\n"
@@ -56,6 +64,7 @@ static const char plan_help[] =
  * struct plan_tree - a tree to be planned, and what came out
  * @topo_path: topology file
  * @measure_path: measurement file
+ * @running_path: plan of the jobs that run, NULL if none was given
  * @root: name of the root
  * @job: number of the job, below 0 if it was not given
  * @size: bytes of the gradient, 0 if not given
@@ -69,7 +78,6 @@ static const char plan_help[] =
  * @predict: for it
  * @parent: the tree, our own or XAgg's
  * @options: words of job add, NULL-ended
- * @capacity: text of the capacity if it is not among the words given
  * @communication: part of a step
  * @direct: predicted seconds of a step without aggregators
  * @xagg: with XAgg's tree
@@ -79,6 +87,7 @@ static const char plan_help[] =
 struct plan_tree {
 	const char *topo_path;
 	const char *measure_path;
+	const char *running_path;
 	const char *root;
 	double job;
 	double size;
@@ -92,7 +101,6 @@ struct plan_tree {
 	struct ina_predict *predict;
 	int *parent;
 	char **options;
-	char capacity[24];
 	double communication;
 	double direct;
 	double xagg;
@@ -112,9 +120,19 @@ static int plan_tree_required(const struct plan_tree *tree)
 		return error_usage("job is required");
 	if (tree->job != floor(tree->job) || tree->seed != floor(tree->seed))
 		return error_usage("job and seed are whole numbers");
-	if (!strcmp(tree->topo_path, "-") && !strcmp(tree->measure_path, "-"))
-		return error_usage("only one of topo and measure can be standard input");
+	if (!strcmp(tree->topo_path, "-") + !strcmp(tree->measure_path, "-") +
+	    (tree->running_path && !strcmp(tree->running_path, "-")) > 1)
+		return error_usage("only one of topo, measure and running can be standard input");
 	return INACONF_OK;
+}
+
+int plan_words(int argc, char **argv)
+{
+	int n = 0;
+
+	while (n < argc && strcmp(argv[n], "options"))
+		n++;
+	return n;
 }
 
 /* The words up to "options"; *@used is how many they are. */
@@ -123,6 +141,7 @@ static int plan_tree_words(struct plan_tree *tree, int argc, char **argv, int *u
 	const struct keyword table[] = {
 		{ "topo", KEYWORD_TEXT, &tree->topo_path, 0, 0 },
 		{ "measure", KEYWORD_TEXT, &tree->measure_path, 0, 0 },
+		{ "running", KEYWORD_TEXT, &tree->running_path, 0, 0 },
 		{ "root", KEYWORD_TEXT, &tree->root, 0, 0 },
 		{ "job", KEYWORD_NUMBER, &tree->job, 0, UINT32_MAX },
 		{ "size", KEYWORD_NUMBER, &tree->size, 1, PLAN_SIZE_MAX },
@@ -135,16 +154,32 @@ static int plan_tree_words(struct plan_tree *tree, int argc, char **argv, int *u
 	const struct words words = WORDS(table);
 	int ret;
 
-	for (*used = 0; *used < argc && strcmp(argv[*used], "options"); (*used)++)
-		;
+	*used = plan_words(argc, argv);
 	ret = keywords_parse(&words, *used, argv);
 	return ret ? ret : plan_tree_required(tree);
+}
+
+/* Machines that aggregate for other jobs have less to give. */
+static int plan_tree_occupy(struct plan_tree *tree)
+{
+	struct ina_doc_error err;
+	struct ina_plan *running;
+	int ret;
+
+	if (!tree->running_path)
+		return INACONF_OK;
+	running = ina_plan_read(tree->running_path, &err);
+	if (!running)
+		return error_usage("%s", err.text);
+	ret = ina_jobs_occupy(tree->topo, running, (uint32_t)tree->job);
+	ina_plan_destroy(running);
+	return ret ? error_print("%s", strerror(-ret)) : INACONF_OK;
 }
 
 static int plan_tree_read(struct plan_tree *tree)
 {
 	struct ina_doc_error err;
-	int root;
+	int root, ret;
 
 	tree->topo = ina_topo_read(tree->topo_path, &err);
 	if (tree->topo)
@@ -158,13 +193,16 @@ static int plan_tree_read(struct plan_tree *tree)
 		tree->size = tree->measure->size;
 	if (!tree->size)
 		return error_usage("size is required: %s does not say it", tree->measure_path);
+	ret = plan_tree_occupy(tree);
+	if (ret)
+		return ret;
 	tree->communication = ina_measure_communication(tree->measure);
 	tree->problem = ina_tree_problem_create(tree->topo, tree->measure, root, tree->size,
 						tree->per_core, &err);
 	return tree->problem ? INACONF_OK : error_usage("%s", err.text);
 }
 
-static const char *plan_tree_option(int argc, char **argv, const char *key)
+static const char *plan_option(int argc, char **argv, const char *key)
 {
 	for (int i = 0; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], key))
@@ -173,28 +211,25 @@ static const char *plan_tree_option(int argc, char **argv, const char *key)
 	return NULL;
 }
 
-/*
- * The words of job add: those given, checked by the table of job add, and a capacity for the
- * whole gradient if they have none.
- */
-static int plan_tree_options(struct inaconf *ctx, struct plan_tree *tree, int argc, char **argv)
+int plan_options(struct inaconf *ctx, double job, double size, int argc, char **argv,
+		 char ***options)
 {
-	const char *dtype = plan_tree_option(argc, argv, "dtype");
+	const char *dtype = plan_option(argc, argv, "dtype");
 	int bytes = dtype && !strcmp(dtype, "bf16") ? 2 : 4, n = 2;
-	char id[16];
-	char **words = calloc((size_t)argc + 5, sizeof(*words));
+	char id[16], **words = calloc(1, ((size_t)argc + 5) * sizeof(*words) + 24);
+	char *capacity = (char *)(words + argc + 5);
 	int ret;
 
 	if (!words)
 		return error_print("%s", strerror(ENOMEM));
-	tree->options = words;
-	snprintf(id, sizeof(id), "%.0f", tree->job);
-	snprintf(tree->capacity, sizeof(tree->capacity), "%.0f", ceil(tree->size / bytes));
+	*options = words;
+	snprintf(id, sizeof(id), "%.0f", job);
 	words[0] = "id";
 	words[1] = id;
-	if (!plan_tree_option(argc, argv, "capacity")) {
+	if (size && !plan_option(argc, argv, "capacity")) {
+		snprintf(capacity, 24, "%.0f", ceil(size / bytes));
 		words[n++] = "capacity";
-		words[n++] = tree->capacity;
+		words[n++] = capacity;
 	}
 	memcpy(words + n, argv, (size_t)argc * sizeof(*words));
 	ret = args_parse(&job_add_params, n + argc, words, nl_request(&ctx->nl, INA_CMD_JOB_ADD),
@@ -324,8 +359,8 @@ static int plan_tree_run(struct inaconf *ctx, struct plan_tree *tree, int argc, 
 		return error_usage("--dot and -j exclude each other");
 	ret = plan_tree_read(tree);
 	if (!ret)
-		ret = plan_tree_options(ctx, tree, argc > used ? argc - used - 1 : 0,
-					argv + used + (argc > used));
+		ret = plan_options(ctx, tree->job, tree->size, argc > used ? argc - used - 1 : 0,
+				   argv + used + (argc > used), &tree->options);
 	if (ret)
 		return ret;
 	if (tree->communication < INA_TREE_COMMUNICATION)
@@ -367,6 +402,7 @@ static int plan_nothing(struct inaconf *ctx, int argc, char **argv)
 
 static const struct command plan_commands[] = {
 	{ "tree", plan_tree },
+	{ "place", plan_place },
 	{ "diff", plan_diff },
 	{ "apply", plan_apply },
 	{ "load", plan_load },

@@ -211,7 +211,9 @@ static void topo_print_node(struct print *p, const struct ina_topo_node *node)
 	topo_print_some(p, "idle-cores", " idle ", node->idle_cores);
 	topo_print_memory(p, "memory", " memory ", node->memory);
 	topo_print_memory(p, "used-memory", " used ", node->used_memory);
-	print_int(p, "capacity", " capacity ", node->capacity);
+	topo_print_text(p, "aggregator", " aggregator ", node->aggregator);
+	if (!node->aggregator)
+		print_int(p, "capacity", " capacity ", node->capacity);
 	print_object_close(p);
 	print_text(p, "\n");
 }

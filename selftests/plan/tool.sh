@@ -153,6 +153,24 @@ ok "statistics: a step that is too short" refuses \
 	"stats.json:1: the last round took 0.4 s, longer than a step of 0.3 s" \
 	plan tree topo topo.yaml measure stats.json root ps job 7 size 1G step 0.3
 
+cat >running.yaml <<'END'
+jobs:
+- {id: 3, options: {capacity: 1k}, tree: [{host: a0}, {host: x, parent: a0, workers: 1}, {host: a1, parent: a0, workers: 1}]}
+END
+gives 0 "" "${tree[@]}"
+ok "a0 aggregates" grep -q "parent: a0" out
+ok "running jobs" gives 0 "" "${tree[@]}" running running.yaml
+ok "running: a machine whose capacity is taken does not aggregate" bash -c '! grep -q "parent: a0" out'
+ok "running: one that only has workers does" grep -q "parent: a1" out
+sed 's/a0/ps/g' running.yaml >root.yaml
+ok "running: nor is it the root" refuses "ps: may not be the root: no capacity is left" \
+	"${tree[@]}" running root.yaml
+sed 's/id: 3/id: 7/' root.yaml >self.yaml
+ok "running: the job itself does not count" gives 0 "" "${tree[@]}" running self.yaml
+ok "running: only one is standard input" refuses \
+	"only one of topo, measure and running can be standard input" \
+	plan tree topo topo.yaml measure - root ps job 7 running -
+
 calm=("${tree[@]}")
 calm[5]=calm.yaml
 for more in "" --dot; do

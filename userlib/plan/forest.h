@@ -51,7 +51,8 @@ int ina_forest_remove(struct ina_forest *forest, int job);
 
 /*
  * The same for jobs that run already: it comes and waits for a tree; candidate @index is the
- * tree it has; and somebody else has a unit of @resource. Then ina_forest_solve().
+ * tree it has. Before the first job: somebody else has a unit of @resource. Then
+ * ina_forest_solve().
  */
 int ina_forest_enlist(struct ina_forest *forest, const int *hosts, int n);
 void ina_forest_give(struct ina_forest *forest, int job, int index);

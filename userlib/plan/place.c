@@ -62,7 +62,7 @@ struct ina_place_pod {
 /**
  * struct ina_place - the machines and who is taken
  * @n_nodes: nodes of the topology
- * @rack_of: rack of each node, INA_TOPO_NONE for switches
+ * @rack_of: rack of each node, INA_TOPO_NONE for switches and aggregators
  * @taken: of each node
  * @racks: the topology's, then the racks of single machines
  * @n_racks: how many
@@ -102,11 +102,14 @@ static int ina_place_number(struct ina_place *place, const struct ina_topo *topo
 
 	place->n_racks = topo->n_racks;
 	place->n_pods = topo->n_pods;
+	for (i = 0; i < topo->n_nodes; i++)
+		if (topo->nodes[i].aggregator)
+			place->taken[ina_topo_find(topo, topo->nodes[i].aggregator)] = true;
 	for (i = 0; i < topo->n_nodes; i++) {
 		const struct ina_topo_node *node = &topo->nodes[i];
 
 		place->rack_of[i] = INA_TOPO_NONE;
-		if (node->kind == INA_TOPO_HOST)
+		if (node->kind == INA_TOPO_HOST && !place->taken[i])
 			place->rack_of[i] = node->rack >= 0 ? node->rack : place->n_racks++;
 	}
 	place->racks = calloc((size_t)place->n_racks + 1, sizeof(*place->racks));

@@ -11,8 +11,9 @@
 struct ina_place;
 
 /*
- * Of all machines of @topo, none taken. @alpha weighs the fragments left free against
- * those the job gets; @every as for ina_forest_create(), it decides between equals. A machine without a rack is a rack of its own, a rack without a pod
+ * Of all machines of @topo but aggregators of switches, none taken. @alpha weighs the
+ * fragments left free against those the job gets; @every as for ina_forest_create(), it
+ * decides between equals. A machine without a rack is a rack of its own, a rack without a pod
  * a pod of its own. NULL with errno set: EINVAL if a rack is in two pods or @alpha is no
  * weight. @topo must outlive it.
  */

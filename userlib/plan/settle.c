@@ -213,6 +213,8 @@ static int ina_forest_blocker(const struct ina_forest *forest, const struct ina_
 		const struct ina_forest_resource *r =
 			&forest->resources[ina_forest_at(job, t, i)];
 
+		if (!r->capacity)
+			return INA_TOPO_NONE;
 		for (k = 0; r->own >= r->capacity && k < r->n; k++) {
 			if (forest->jobs[r->jobs[k]].kind != INA_FOREST_OWN ||
 			    r->jobs[k] == found)

@@ -349,7 +349,7 @@ static int sites_fill(struct ina_tree_problem *problem, const struct ina_measure
 	else if (node->kind != INA_TOPO_HOST || node->capacity <= 0)
 		ret = sites_fail(err, node->name, node->kind != INA_TOPO_HOST ?
 				 "a switch cannot be the root" :
-				 "may not be the root: its capacity is 0");
+				 "may not be the root: no capacity is left");
 	else if (idle[root] <= 0)
 		ret = sites_fail(err, node->name, "no idle bandwidth");
 	else if (measure->n_workers > SITES_MAX / 2)

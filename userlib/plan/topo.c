@@ -27,6 +27,7 @@ void ina_topo_destroy(struct ina_topo *topo)
 		free(topo->nodes[i].name);
 		free(topo->nodes[i].addr);
 		free(topo->nodes[i].where);
+		free(topo->nodes[i].aggregator);
 	}
 	free(topo->nodes);
 	free(topo->links);
@@ -108,10 +109,12 @@ int ina_topo_add_node(struct ina_topo *topo, const struct ina_topo_node *node)
 	copy = &topo->nodes[topo->n_nodes];
 	*copy = *node;
 	if (ina_topo_copy(&copy->name, node->name) | ina_topo_copy(&copy->addr, node->addr) |
-	    ina_topo_copy(&copy->where, node->where)) {
+	    ina_topo_copy(&copy->where, node->where) |
+	    ina_topo_copy(&copy->aggregator, node->aggregator)) {
 		free(copy->name);
 		free(copy->addr);
 		free(copy->where);
+		free(copy->aggregator);
 		return -ENOMEM;
 	}
 	if (node->rack >= topo->n_racks)

@@ -40,6 +40,7 @@ enum ina_topo_kind {
  * @memory: bytes
  * @used_memory: of them, in use
  * @capacity: trees it may aggregate at once; 0: none
+ * @aggregator: of a switch: machine that aggregates for it; NULL if there is none
  */
 struct ina_topo_node {
 	char *name;
@@ -54,6 +55,7 @@ struct ina_topo_node {
 	double memory;
 	double used_memory;
 	int capacity;
+	char *aggregator;
 };
 
 /**

@@ -253,9 +253,37 @@ static int read_host(struct topo_read *read, const struct ina_doc_value *map)
 	return ret ? ret : read_add(read, map, &node);
 }
 
+/* The machine that aggregates for a switch: one of one switch, which lends it its capacity. */
+static int read_aggregator(const struct topo_read *read, const struct ina_doc_value *map,
+			   struct ina_topo_node *node)
+{
+	const struct ina_doc_value *value = ina_doc_get(map, "aggregator");
+	const struct ina_topo *topo = read->topo;
+	const char *name;
+	int host, ret = ina_doc_string(value, &name, read->err);
+
+	if (ret)
+		return ret;
+	host = ina_topo_find(topo, name);
+	if (host == INA_TOPO_NONE || topo->nodes[host].kind != INA_TOPO_HOST)
+		return ina_doc_fail(value, read->err, "no host \"%.80s\"", name);
+	for (int i = 0; i < topo->n_nodes; i++) {
+		if (topo->nodes[i].aggregator && !strcmp(topo->nodes[i].aggregator, name))
+			return ina_doc_fail(value, read->err, "\"%.80s\" aggregates for \"%.80s\"",
+					    name, topo->nodes[i].name);
+	}
+	if (ina_doc_get(map, "capacity"))
+		return ina_doc_fail(ina_doc_get(map, "capacity"), read->err,
+				    "a switch with an aggregator has its capacity");
+	node->aggregator = (char *)name;
+	node->capacity = topo->nodes[host].capacity;
+	return 0;
+}
+
 static int read_switch(struct topo_read *read, const struct ina_doc_value *map)
 {
-	static const char *const known[] = { "name", "level", "rack", "pod", "capacity", NULL };
+	static const char *const known[] = { "name", "level", "rack", "pod", "capacity",
+					     "aggregator", NULL };
 	struct ina_topo_node node = { .kind = INA_TOPO_SWITCH, .rack = INA_TOPO_NONE,
 				      .pod = INA_TOPO_NONE };
 	int ret = ina_doc_only(map, known, read->err);
@@ -264,6 +292,8 @@ static int read_switch(struct topo_read *read, const struct ina_doc_value *map)
 		ret = read_int(read, map, "level", 1, READ_LEVEL_MAX, &node.level);
 	if (!ret)
 		ret = read_place(read, map, &node);
+	if (!ret && ina_doc_get(map, "aggregator"))
+		ret = read_aggregator(read, map, &node);
 	return ret ? ret : read_add(read, map, &node);
 }
 

@@ -45,7 +45,9 @@ static void write_node(FILE *file, const struct ina_topo_node *node)
 	write_number(file, "idle-cores", node->idle_cores);
 	write_number(file, "memory", node->memory);
 	write_number(file, "used-memory", node->used_memory);
-	write_int(file, "capacity", node->capacity);
+	write_text(file, "aggregator", node->aggregator);
+	if (!node->aggregator)
+		write_int(file, "capacity", node->capacity);
 	fputs("}\n", file);
 }
 
