@@ -305,7 +305,7 @@ static int ina_candidate_roots(struct ina_candidate_graph *graph, int count, int
 /* Split what was collected, all trees one after the other, into common and rest. */
 static int ina_candidate_split(struct ina_candidate_graph *graph, struct ina_candidates *out)
 {
-	int kept = 0, total = out->start[out->n], t, i, from;
+	int kept = 0, total = out->start[out->n], t, i, from, *less;
 
 	out->common = calloc((size_t)out->start[out->n > 0] + 1, sizeof(int));
 	if (!out->common)
@@ -324,6 +324,9 @@ static int ina_candidate_split(struct ina_candidate_graph *graph, struct ina_can
 				out->rest[kept++] = out->rest[from];
 	}
 	out->start[out->n] = kept;
+	less = reallocarray(out->rest, (size_t)kept + 1, sizeof(int));
+	if (less)
+		out->rest = less;
 	for (i = 0; i < kept; i++)
 		graph->times[out->rest[i]] = 0;
 	for (i = 0; i < out->n_common; i++)
