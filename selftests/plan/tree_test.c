@@ -13,6 +13,7 @@
 #define TINY		300
 #define MUTATIONS	3000
 #define HOSTS_MAX	40
+#define ALIKE_MAX	300
 #define PER_CORE	10e9
 #define CLOSE		1e-9
 
@@ -28,6 +29,8 @@ enum property {
 	CAUSAL,
 	IN_TIME,
 	AT_MOST_K,
+	WIDE_ENOUGH,
+	LEAST_HEIGHT,
 	TOP_N,
 	NOT_WORSE,
 	SAME_AGAIN,
@@ -41,11 +44,13 @@ static const char *const texts[PROPERTIES] = {
 	[SCREENED] = "aggregators pass the screening and have a capacity",
 	[READS_BACK] = "the plan, written, reads as the same tree",
 	[INGRESS] = "Iq. 1: what children send fits the idle ingress of their parent",
-	[EGRESS] = "Iq. 1: the slowest child is no faster than the idle egress",
+	[EGRESS] = "Iq. 1: the slowest child that sends is no faster than the idle egress",
 	[BOTH_WAYS] = "sums up and results down together fit every link of a machine",
 	[CAUSAL] = "nothing is sent before it is there",
 	[IN_TIME] = "all bits are sent when the round is said to end",
 	[AT_MOST_K] = "XAgg: no aggregator has more than k children, no worker aggregates",
+	[WIDE_ENOUGH] = "XAgg: Iq. 2: k, h, w are 2 or more, no more workers than k^(h - 1)",
+	[LEAST_HEIGHT] = "XAgg: Iq. 2: more workers than k^(h - 2) if all servers are alike",
 	[TOP_N] = "XAgg: the aggregators are the top N candidates",
 	[NOT_WORSE] = "ours takes no longer than direct and XAgg's",
 	[SAME_AGAIN] = "the same seed gives the same tree",
@@ -259,21 +264,22 @@ static void check_rates(const struct cluster *cluster, const int *parent, double
 			 (round - farthest_of(cluster, parent) - times[0].start);
 
 	for (int p = 0; p < problem->n_sites; p++) {
-		double sum = 0, least = INFINITY, limit, up = p ? times[p].rate : 0;
+		double sum = 0, most = 0, limit, up = p ? times[p].rate : 0;
 		int n = 0;
 
 		for (int c = 0; c < problem->n_sites; c++) {
 			if (parent[c] != p)
 				continue;
 			sum += times[c].rate;
-			least = fmin(least, times[c].rate);
+			most = fmax(most, times[c].rate);
 			n++;
 		}
 		if (!n)
 			continue;
 		limit = idle_of(cluster->topo, problem->sites[p].host) * (1 + CLOSE);
 		must(INGRESS, sum <= limit);
-		must(EGRESS, least <= limit);
+		/* At some moment the fastest one may be the only one that sends. */
+		must(EGRESS, most <= limit);
 		must(BOTH_WAYS, sum + (p ? results : 0) <= limit * (1 + 1e-6) &&
 		     up + n * results <= limit * (1 + 1e-6));
 	}
@@ -391,6 +397,69 @@ static void check_xagg(const struct cluster *cluster, const int *parent, int k)
 	must(TOP_N, top);
 }
 
+/*
+ * Iq. 2 of XAgg for w workers below a tree of h levels, the root and the workers included:
+ * k^(h - 2) < w <= k^(h - 1). The root takes what is left when there are no more servers,
+ * and a server with less bandwidth fewer than k, so that a tree may be higher.
+ */
+static void check_height(const struct ina_tree_problem *problem, const int *parent, int k,
+			 bool alike)
+{
+	int h = 0, w = problem->n_workers, top = 0;
+
+	for (int i = 1; i < problem->n_sites; i++) {
+		int levels = 1;
+
+		for (int up = i; parent[up] >= 0; up = parent[up])
+			levels++;
+		h = levels > h ? levels : h;
+		top += parent[i] == 0;
+	}
+	if (w < 2 || (top > k && !alike))
+		return;
+	must(WIDE_ENOUGH, k >= 2 && h >= 2 && top >= 2 && w <= pow(k, h - 1));
+	if (alike)
+		must(LEAST_HEIGHT, w > pow(k, h - 2) && h == (int)ceil(1 + log(w) / log(k) - 1e-9));
+}
+
+/* As many servers as can be of use, all with the same bandwidth. */
+static void check_alike(int w)
+{
+	static const double rates[] = { 10e9, 25e9, 100e9 };
+	struct ina_measure_worker workers[ALIKE_MAX];
+	struct ina_measure measure = { .workers = workers, .n_workers = w };
+	struct ina_topo_node node = { .name = "s", .kind = INA_TOPO_SWITCH, .level = 1,
+				      .rack = INA_TOPO_NONE, .pod = INA_TOPO_NONE };
+	struct ina_topo_link link = { .rate = pick(rates, 3) };
+	struct ina_topo *topo = ina_topo_create();
+	struct ina_doc_error err = { "" };
+	struct ina_tree_problem *problem;
+	char name[16];
+
+	link.b = ina_topo_add_node(topo, &node);
+	node = (struct ina_topo_node){ .name = name, .rack = INA_TOPO_NONE, .pod = INA_TOPO_NONE,
+				       .cores = 64, .idle_cores = 64, .memory = 1e12,
+				       .capacity = 1 };
+	for (int i = 0; i < 2 * w + 20; i++) {
+		snprintf(name, sizeof(name), "h%d", i);
+		link.a = ina_topo_add_node(topo, &node);
+		ina_topo_add_link(topo, &link);
+		if (i < w)
+			workers[i] = (struct ina_measure_worker){ link.a, 1, ktap_below(100),
+								  ktap_below(100) };
+	}
+	problem = ina_tree_problem_create(topo, &measure, link.a, 1e6, PER_CORE, &err);
+	for (int k = INA_XAGG_K_MIN; problem && k <= INA_XAGG_K_MAX; k++) {
+		int parent[2 * ALIKE_MAX + 20];
+
+		ina_xagg_build(problem, k, parent);
+		check_height(problem, parent, k, true);
+	}
+	must(LEAST_HEIGHT, problem);
+	ina_tree_problem_destroy(problem);
+	ina_topo_destroy(topo);
+}
+
 static double gain_direct, gain_xagg;
 static int n_gain;
 
@@ -406,6 +475,7 @@ static void check_cluster(const struct cluster *cluster)
 		ina_xagg_build(cluster->problem, k, tree);
 		xagg = fmin(xagg, check_tree(cluster, tree));
 		check_xagg(cluster, tree, k);
+		check_height(cluster->problem, tree, k, false);
 	}
 	ina_xagg_best(cluster->predict, tree);
 	best = ina_predict_run(cluster->predict, tree);
@@ -432,6 +502,8 @@ static void test_clusters(void)
 			refused++;
 		cluster_destroy(&cluster);
 	}
+	for (int i = 0; i < CLUSTERS / 10; i++)
+		check_alike(2 + (int)ktap_below(ALIKE_MAX - 1));
 	for (int i = 0; i < PROPERTIES; i++)
 		ktap_ok(checked[i] && !failures[i], "%s (%d of %d)", texts[i],
 			checked[i] - failures[i], checked[i]);

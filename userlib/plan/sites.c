@@ -11,6 +11,7 @@
 #include "tree.h"
 
 #define SITES_MAX	8192
+#define SITES_SPARE	13	/* aggregators with one child, one a layer, while XAgg's tree is built */
 
 /**
  * struct sites_graph - links by machine or switch, to walk the cluster
@@ -308,7 +309,7 @@ static int sites_by_idle(const void *a, const void *b)
 	return x->host - y->host;
 }
 
-/* A node has at least two children, so no more servers than workers are of use. */
+/* A node has at least two children in the end, so no more servers than workers are of use. */
 static int sites_add_servers(struct ina_tree_problem *problem, const double *idle, double size,
 			     double per_core, struct ina_doc_error *err)
 {
@@ -328,7 +329,7 @@ static int sites_add_servers(struct ina_tree_problem *problem, const double *idl
 	}
 	if (n)
 		qsort(servers, (size_t)n, sizeof(*servers), sites_by_idle);
-	for (int i = 0; i < n && i < problem->n_workers; i++)
+	for (int i = 0; i < n && i < problem->n_workers + SITES_SPARE; i++)
 		sites_add(problem, idle, servers[i].host, size, per_core);
 	n = servers && taken ? 0 : sites_fail_memory(err);
 	free(servers);
@@ -343,7 +344,8 @@ static int sites_fill(struct ina_tree_problem *problem, const struct ina_measure
 	double *idle = sites_idle(problem->topo);
 	int ret;
 
-	problem->sites = calloc(2 * (size_t)measure->n_workers + 1, sizeof(*problem->sites));
+	problem->sites = calloc(2 * (size_t)measure->n_workers + 1 + SITES_SPARE,
+				sizeof(*problem->sites));
 	if (!idle || !problem->sites)
 		ret = sites_fail_memory(err);
 	else if (node->kind != INA_TOPO_HOST || node->capacity <= 0)
