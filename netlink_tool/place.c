@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * inaconf plan place: machines for a job that comes, and trees for it and all that run, as one plan.
+ * inaconf plan place: machines for a job that comes, and trees for it and all that run, as one
+ * plan.
  */
 #include <errno.h>
 #include <inttypes.h>

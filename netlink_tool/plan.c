@@ -217,12 +217,13 @@ int plan_options(struct inaconf *ctx, double job, double size, int argc, char **
 	const char *dtype = plan_option(argc, argv, "dtype");
 	int bytes = dtype && !strcmp(dtype, "bf16") ? 2 : 4, n = 2;
 	char id[16], **words = calloc(1, ((size_t)argc + 5) * sizeof(*words) + 24);
-	char *capacity = (char *)(words + argc + 5);
+	char *capacity;
 	int ret;
 
 	if (!words)
 		return error_print("%s", strerror(ENOMEM));
 	*options = words;
+	capacity = (char *)(words + argc + 5);
 	snprintf(id, sizeof(id), "%.0f", job);
 	words[0] = "id";
 	words[1] = id;

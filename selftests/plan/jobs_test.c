@@ -319,7 +319,7 @@ static void check_occupied(struct ina_topo *topo, const struct ina_plan *plan)
 {
 	uint32_t except = plan->n_jobs ? plan->jobs[draw(plan->n_jobs)].id : 0;
 	const struct ina_plan_job *job = job_of(plan, except);
-	int capacity[ROOM], workers;
+	int capacity[ROOM] = { 0 }, workers;
 	bool right;
 
 	for (int i = 0; i < topo->n_nodes; i++)
@@ -374,7 +374,7 @@ static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint
 	plan->jobs[plan->n_jobs++] = job;
 }
 
-static void end(struct ina_plan *plan, int j)
+static void leave(struct ina_plan *plan, int j)
 {
 	ina_plan_job_clear(&plan->jobs[j]);
 	plan->n_jobs--;
@@ -417,7 +417,7 @@ static void test_events(void)
 
 		for (uint32_t e = 0; e < EVENTS; e++) {
 			if (plan->n_jobs && !draw(3))
-				end(plan, draw(plan->n_jobs));
+				leave(plan, draw(plan->n_jobs));
 			if (!draw(3))
 				add_foreign(topo, plan, 1000 + e, !draw(3));
 			event(topo, plan, e);

@@ -8,8 +8,8 @@
 #     b0--s0        s1--b1        s0 joins l0, l1 and l2, s1 only l0 and l1; a0, b0, ... aggregate
 #        /| \______/|
 #   a0--l0 l1--a1   l2--a2        l0: n1 n2   l1: n3 n4   l2: n5 n6
+# shellcheck disable=SC2016,SC2317 # ok calls the functions, inner shells expand
 set -uo pipefail
-# shellcheck disable=SC2317 # ok calls the functions
 
 inaconf=$1
 here=$(dirname "$(readlink -f "$0")")

@@ -427,7 +427,7 @@ static void check_alike(int w)
 {
 	static const double rates[] = { 10e9, 25e9, 100e9 };
 	struct ina_measure_worker workers[ALIKE_MAX];
-	struct ina_measure measure = { .workers = workers, .n_workers = w };
+	struct ina_measure round = { .workers = workers, .n_workers = w };
 	struct ina_topo_node node = { .name = "s", .kind = INA_TOPO_SWITCH, .level = 1,
 				      .rack = INA_TOPO_NONE, .pod = INA_TOPO_NONE };
 	struct ina_topo_link link = { .rate = pick(rates, 3) };
@@ -445,10 +445,10 @@ static void check_alike(int w)
 		link.a = ina_topo_add_node(topo, &node);
 		ina_topo_add_link(topo, &link);
 		if (i < w)
-			workers[i] = (struct ina_measure_worker){ link.a, 1, ktap_below(100),
-								  ktap_below(100) };
+			round.workers[i] = (struct ina_measure_worker){ link.a, 1, ktap_below(100),
+									ktap_below(100) };
 	}
-	problem = ina_tree_problem_create(topo, &measure, link.a, 1e6, PER_CORE, &err);
+	problem = ina_tree_problem_create(topo, &round, link.a, 1e6, PER_CORE, &err);
 	for (int k = INA_XAGG_K_MIN; problem && k <= INA_XAGG_K_MAX; k++) {
 		int parent[2 * ALIKE_MAX + 20];
 
