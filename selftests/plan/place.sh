@@ -147,5 +147,47 @@ ok "two capacities" refuses \
 sed 's/aggregator: a1/aggregator: s0/' good.yaml >topo.yaml
 ok "an aggregator that is no host" refuses 'topo.yaml:15: switches[1].aggregator: no host "s0"' "${new[@]}"
 
+# large LEAVES SPINES JOBS: links with one unit, and jobs that wait on three racks each.
+large()
+{
+	local i k r seed=1
+	{
+		echo "hosts:"
+		for ((i = 0; i < $1; i++)); do
+			for ((k = 0; k < $3; k++)); do
+				echo "- {name: h$i-$k, rack: $i, nics: [{to: l$i, rate: 1G}]}"
+			done
+			echo "- {name: a$i, capacity: 99}"
+		done
+		for ((i = 0; i < $2; i++)); do
+			echo "- {name: b$i, capacity: 99}"
+		done
+		echo "switches:"
+		for ((i = 0; i < $1; i++)); do
+			echo "- {name: l$i, level: 1, rack: $i, aggregator: a$i}"
+		done
+		for ((i = 0; i < $2; i++)); do
+			echo "- {name: s$i, level: 2, aggregator: b$i}"
+		done
+		echo "links:"
+		for ((i = 0; i < $1 * $2; i++)); do
+			echo "- {between: [l$((i / $2)), s$((i % $2))], rate: 1G, capacity: 1}"
+		done
+	} >topo.yaml
+	echo "jobs:" >large.yaml
+	for ((i = 0; i < $3; i++)); do
+		seed=$(((seed * 1103515245 + 12345) & 0x7fffffff))
+		r=($((seed / 65536 % ($1 - 2))))
+		r+=($((r[0] + 1 + seed / 1024 % ($1 - r[0] - 2))))
+		r+=($((r[1] + 1 + seed / 4096 % ($1 - r[1] - 1))))
+		echo "- {id: $i, options: {capacity: 1}, tree: [{host: h${r[0]}-$i, workers: 1},
+   {host: h${r[1]}-$i, parent: h${r[0]}-$i, workers: 1}, {host: h${r[2]}-$i, parent: h${r[0]}-$i, workers: 1}]}"
+	done >>large.yaml
+}
+large 20 6 60
+ok "a large case" place 0 running large.yaml
+ok "says how far it may be from the best" grep -qE \
+	'^# trees of their own: [0-9]+, at most [0-9]+; moved: 0; not proven optimal$' out
+
 echo "1..$count"
 exit $((failed > 0))

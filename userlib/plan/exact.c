@@ -11,7 +11,7 @@
 
 #include "forest_impl.h"
 
-#define INA_EXACT_WORK	300000000L
+#define INA_EXACT_WORK	1000000000L
 
 /**
  * struct ina_exact - a search under way
