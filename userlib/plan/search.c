@@ -2,7 +2,8 @@
 /*
  * A tree whose predicted round is short: starts (direct, XAgg's, and trees filled up to a
  * common rate) are improved by small changes around the site that limits the round. Worse trees
- * are accepted within a threshold that falls to zero; the best one seen is kept.
+ * are accepted within a threshold that falls to zero; the best one seen is kept. If there are
+ * few trees, all are tried.
  */
 #include <errno.h>
 #include <math.h>
@@ -347,6 +348,47 @@ static int search_improve(struct search *search, long tries, int *best, double *
 	return ret;
 }
 
+/* Whether every server of search->next has two children or more. */
+static bool search_is_lean(const struct search *search)
+{
+	for (int i = search->problem->n_workers + 1; i < search->n; i++) {
+		int children = 0;
+
+		for (int c = 1; c < search->n; c++)
+			children += search->next[c] == i;
+		if (search->next[i] != INA_TREE_UNUSED && children < 2)
+			return false;
+	}
+	return true;
+}
+
+/* Try all trees whose first @site parents are those in search->next. */
+static void search_all(struct search *search, int site, int *best, double *least)
+{
+	const struct ina_tree_problem *problem = search->problem;
+
+	if (site == search->n) {
+		double seconds = search_is_lean(search) ?
+				 ina_predict_run(search->predict, search->next) : INFINITY;
+
+		if (seconds < *least) {
+			*least = seconds;
+			search_copy(search, best, search->next);
+		}
+		return;
+	}
+	if (site > problem->n_workers) {
+		search->next[site] = INA_TREE_UNUSED;
+		search_all(search, site + 1, best, least);
+	}
+	for (int p = 0; p < search->n; p++) {
+		if (p == site || (p && !problem->sites[p].candidate))
+			continue;
+		search->next[site] = p;
+		search_all(search, site + 1, best, least);
+	}
+}
+
 static int search_run(struct search *search, long tries, int *parent)
 {
 	int best = 0, ret = search_offer_known(search);
@@ -361,9 +403,13 @@ static int search_run(struct search *search, long tries, int *parent)
 		if (search->seconds[i] < search->seconds[best])
 			best = i;
 	}
-	if (!ret)
-		search_copy(search, parent, search_start(search, best));
-	return ret;
+	if (ret)
+		return ret;
+	search_copy(search, parent, search_start(search, best));
+	search->next[0] = INA_TREE_ROOT;
+	if (pow(search->n, search->n - 1) <= (double)tries)
+		search_all(search, 1, parent, &search->seconds[best]);
+	return 0;
 }
 
 int ina_search(struct ina_predict *predict, uint64_t seed, long tries, int *parent)
