@@ -65,17 +65,19 @@ static int apply_command(const struct apply *a, const struct ina_step *step, boo
 static int apply_change(void *ctx, const struct ina_step *step, bool undo)
 {
 	struct apply *a = ctx;
-	char *commands[INA_PLACE_COMMANDS];
-	int ret = 0, n = ina_place_commands(a->target->now->jobs[step->job], &step->from,
-					    &step->to, commands);
+	struct ina_commands commands;
+	int ret = ina_place_commands(a->target->now->jobs[step->job], &step->from, &step->to,
+				     &commands);
 
-	for (int i = 0; i < n; i++) {
-		if (!ret)
-			ret = apply_command(a, step, undo, commands[i]);
-		free(commands[i]);
+	/* What cannot be undone is said, command by command. */
+	for (int i = 0; i < commands.n && (!ret || undo); i++) {
+		int one = apply_command(a, step, undo, commands.words[i]);
+
+		ret = ret ? ret : one;
 	}
+	ina_commands_clear(&commands);
 	a->done += !ret && !undo;
-	return n < 0 ? n : ret;
+	return ret;
 }
 
 static int apply_look(void *ctx, int job, int host, struct ina_place *place)
@@ -116,25 +118,24 @@ static int apply_result(struct print *out, const struct ina_steps *steps, int re
 
 static int apply_dry(const struct target *target, struct print *out, const struct ina_steps *steps)
 {
-	char *commands[INA_PLACE_COMMANDS];
+	struct ina_commands commands;
 
 	print_array_open(out, NULL);
 	for (int i = 0; i < steps->n; i++) {
 		const struct ina_step *step = &steps->steps[i];
-		int n = ina_place_commands(target->now->jobs[step->job], &step->from, &step->to,
-					   commands);
 
-		if (n < 0)
+		if (ina_place_commands(target->now->jobs[step->job], &step->from, &step->to,
+				       &commands))
 			return error_print("out of memory");
-		for (int k = 0; k < n; k++) {
+		for (int k = 0; k < commands.n; k++) {
 			print_object_open(out, NULL);
 			print_string(out, "phase", "", ina_phase_words[step->phase]);
 			print_string(out, "host", " ", target->now->hosts[step->host].name);
-			print_string(out, "command", ": ", commands[k]);
+			print_string(out, "command", ": ", commands.words[k]);
 			print_object_close(out);
 			print_text(out, "\n");
-			free(commands[k]);
 		}
+		ina_commands_clear(&commands);
 	}
 	print_array_close(out);
 	return INACONF_OK;

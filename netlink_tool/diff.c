@@ -3,25 +3,21 @@
  * inaconf plan diff: what each machine would have to be told to be as the plan says. In which
  * order this is safe is for plan apply.
  */
-#include <stdlib.h>
-
 #include "apply.h"
 
 /* The commands of one machine, those of all its jobs. */
 static int diff_host(const struct target *target, struct print *out, int host, bool *differs)
 {
 	const struct ina_host *h = &target->now->hosts[host];
-	char *commands[INA_PLACE_COMMANDS];
+	struct ina_commands commands;
 	bool any = false;
 
 	for (int j = 0; j < target->now->n_jobs; j++) {
-		int n = ina_place_commands(target->now->jobs[j],
-					   ina_cluster_place(target->now, j, host),
-					   ina_cluster_place(target->goal, j, host), commands);
-
-		if (n < 0)
+		if (ina_place_commands(target->now->jobs[j],
+				       ina_cluster_place(target->now, j, host),
+				       ina_cluster_place(target->goal, j, host), &commands))
 			return error_print("out of memory");
-		if (n && !any) {
+		if (commands.n && !any) {
 			print_object_open(out, NULL);
 			print_string(out, "host", "", h->name);
 			print_string(out, "where", " at ", h->where);
@@ -29,11 +25,11 @@ static int diff_host(const struct target *target, struct print *out, int host, b
 			print_array_open(out, "commands");
 			any = true;
 		}
-		for (int i = 0; i < n; i++) {
-			print_string(out, NULL, "    ", commands[i]);
+		for (int i = 0; i < commands.n; i++) {
+			print_string(out, NULL, "    ", commands.words[i]);
 			print_text(out, "\n");
-			free(commands[i]);
 		}
+		ina_commands_clear(&commands);
 	}
 	if (any) {
 		print_array_close(out);

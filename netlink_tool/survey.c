@@ -124,6 +124,79 @@ static int survey_tree(const struct ina_doc_value *map, struct ina_place *place,
 	return ret ? ret : survey_children(map, place, err);
 }
 
+/* A part of a path that is what it would be without having been chosen is left out. */
+static void survey_path_plain(const struct ina_place *place, struct ina_path *path)
+{
+	char port[24];
+
+	snprintf(port, sizeof(port), " port %u", path->sport);
+	if (strstr(place->options, port) && !strstr(place->options, port)[strlen(port)])
+		path->sport = 0;
+	if (ina_addr_equal(&path->src, &place->local))
+		path->src = (struct ina_addr){ "" };
+	if (ina_addr_equal(&path->dst, &path->peer))
+		path->dst = (struct ina_addr){ "" };
+}
+
+static int survey_path_dev(const struct ina_doc_value *map, struct ina_path *path,
+			   struct ina_doc_error *err)
+{
+	const struct ina_doc_value *value = ina_doc_get(map, "dev");
+	const char *name;
+	int ret = value ? ina_doc_string(value, &name, err) : 0;
+
+	if (!value || ret)
+		return ret;
+	if (strlen(name) >= sizeof(path->dev) || strpbrk(name, " \t\n"))
+		return ina_doc_fail(value, err, "not what inaconf prints");
+	strcpy(path->dev, name);
+	return 0;
+}
+
+/* What holds for all paths; each tells it. */
+static int survey_tuning(const struct ina_doc_value *map, struct ina_place *place,
+			 struct ina_doc_error *err)
+{
+	uint32_t chunk, timeout, limit = 0;
+	int ret = survey_uint(map, "chunk", &chunk, err);
+
+	if (!ret)
+		ret = survey_uint(map, "timeout", &timeout, err);
+	if (!ret)
+		ret = survey_uint(map, "loss_limit_ppm", &limit, err);
+	if (!ret)
+		snprintf(place->tuning, sizeof(place->tuning),
+			 "chunk %" PRIu32 " timeout %" PRIu32 " loss-limit %g", chunk, timeout,
+			 limit / 1e4);
+	return ret;
+}
+
+static int survey_path(const struct ina_doc_value *map, struct ina_place *place,
+		       struct ina_doc_error *err)
+{
+	struct ina_path path = { .weight = 0 };
+	int ret = survey_addr(map, "peer", &path.peer, err);
+
+	/* The tree or the job came between the questions, or the device of the path has gone. */
+	if (!ret && (!place->tree || !place->options ||
+		     (ina_doc_get(map, "ifindex") && !ina_doc_get(map, "dev"))))
+		return 0;
+	if (!ret)
+		ret = survey_path_dev(map, &path, err);
+	if (!ret)
+		ret = survey_addr(map, "src", &path.src, err);
+	if (!ret)
+		ret = survey_addr(map, "dst", &path.dst, err);
+	if (!ret && ina_doc_get(map, "sport"))
+		ret = survey_uint(map, "sport", &path.sport, err);
+	if (!ret)
+		ret = survey_uint(map, "weight", &path.weight, err);
+	if (!ret)
+		ret = survey_tuning(map, place, err);
+	survey_path_plain(place, &path);
+	return ret ? ret : ina_place_add_path(place, &path);
+}
+
 typedef int (*survey_fn)(const struct ina_doc_value *map, struct ina_place *place,
 			 struct ina_doc_error *err);
 
@@ -178,11 +251,13 @@ static int survey_settle(const struct ina_cluster *cluster, int host, struct ina
  * struct survey - what one machine said
  * @jobs: its jobs, NULL if it did not answer
  * @trees: its trees
+ * @paths: its paths
  * @err: why it did not answer
  */
 struct survey {
 	struct ina_doc *jobs;
 	struct ina_doc *trees;
+	struct ina_doc *paths;
 	struct ina_doc_error err;
 };
 
@@ -192,13 +267,15 @@ static void survey_question(const struct reach *reach, const struct ina_host *ho
 	survey->jobs = survey_ask(reach, host, "job show", &survey->err);
 	if (survey->jobs)
 		survey->trees = survey_ask(reach, host, "tree show", &survey->err);
+	if (survey->trees)
+		survey->paths = survey_ask(reach, host, "path show", &survey->err);
 }
 
 /* Take what machine @host said; it is freed. */
 static int survey_take(struct survey *survey, struct ina_cluster *cluster, int host, bool all,
 		       struct ina_doc_error *err)
 {
-	int ret = survey->trees ? 0 : -EIO;
+	int ret = survey->paths ? 0 : -EIO;
 
 	*err = survey->err;
 	if (!ret)
@@ -206,9 +283,12 @@ static int survey_take(struct survey *survey, struct ina_cluster *cluster, int h
 	if (!ret)
 		ret = survey_list(survey->trees, "job", cluster, host, all, survey_tree, err);
 	if (!ret)
+		ret = survey_list(survey->paths, "job", cluster, host, all, survey_path, err);
+	if (!ret)
 		ret = survey_settle(cluster, host, err);
 	ina_doc_destroy(survey->jobs);
 	ina_doc_destroy(survey->trees);
+	ina_doc_destroy(survey->paths);
 	return ret;
 }
 

@@ -111,6 +111,17 @@ aggregator()
 	awk '$1 == "parent:" && $2 != "root" { print $2; exit }' "$1"
 }
 
+# paths NODE: those it has, whatever they have carried
+paths()
+{
+	on "$1" inaconf -j path show job 7 | jq -c '.[] | [.peer, .dev, .src, .dst, .sport, .weight]' | sort
+}
+
+same_paths()
+{
+	diff "$_dir/paths-$1" <(paths "$1")
+}
+
 load
 switch_add 1500
 for n in "${!addr[@]}"; do
@@ -148,7 +159,14 @@ ok "rounds go on with it" go_on
 kill "$watch"
 ok "the watch ends when told to" wait "$watch"
 
-# The last of all machines to be told refuses.
+# The last of all machines to be told refuses. An operator has paths that are to survive this.
+child=$(awk -v busy="$busy" '$2 == "host:" { host = $3 } $1 == "parent:" && $2 == busy { print host; exit }' "$_dir/plan")
+on "$child" inaconf path add job 7 sport 49153 weight 3
+on "$child" inaconf path set job 7 id 0 weight 2
+on "$busy" inaconf path add job 7 peer "${addr[$child]}" sport 49154
+on "$busy" inaconf path del job 7 peer "${addr[$child]}" id 0
+for n in "$child" "$busy"; do paths "$n" >"$_dir/paths-$n"; done
+ok "an operator adds paths" test "$(wc -l <"$_dir/paths-$child")" = 2
 sed '/parent:/s/: .*/: root/' "$_dir/remote" >"$_dir/flat"
 inaconf plan apply "$_dir/flat" hook "$_dir/hook" --dry-run >"$_dir/steps"
 last=$(sed -n '$s/^move \(.*\): tree.*/\1/p' "$_dir/steps")
@@ -157,6 +175,8 @@ ok "a machine that refuses: nothing is applied" says "not applied: everything is
 	inaconf plan apply "$_dir/flat" hook "$_dir/hook"
 ok "others had been changed by then" grep -q '^undo ' "$_dir/said"
 ok "all is as it was" nothing_differs "$_dir/remote"
+ok "with the paths of a worker that had moved" same_paths "$child"
+ok "and of the aggregator that had left" same_paths "$busy"
 ok "rounds go on" go_on
 rm "$_dir/refuse-$last"
 ok "all workers right below the root" inaconf plan apply "$_dir/flat" hook "$_dir/hook"

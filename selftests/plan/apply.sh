@@ -76,6 +76,32 @@ fresh()
 	rm -f "$INA_FAKE/log"
 }
 
+# As the first plan, with paths that somebody has added: another address instead of what the tree
+# implies, weights, and what holds for all paths.
+fresh "$dir/one"
+while read -r at words; do
+	# shellcheck disable=SC2086 # words
+	"$here/fakehost.sh" "at-$at" inaconf path $words || exit
+done <<END
+w0 add job 7 sport 49153 weight 3
+w0 set job 7 peer 10.0.0.2 id 0 weight 2
+a add job 7 peer 10.0.0.3 dev eth1 dst 10.1.0.3
+a del job 7 peer 10.0.0.3 id 0
+a add job 7 peer 10.0.0.1 src 10.1.0.2
+a set job 7 chunk 20000 timeout 50 loss-limit 1.25
+root add job 7 peer 10.0.0.2 dst 10.1.0.2
+root add job 7 peer 10.0.0.5 sport 49160
+END
+rm "$INA_FAKE/log"
+mv "$INA_FAKE" "$dir/operated"
+
+# operated: all machines are like that
+operated()
+{
+	rm -rf "$INA_FAKE"
+	cp -r "$dir/operated" "$INA_FAKE"
+}
+
 # fails STATUS COMMAND...
 fails()
 {
@@ -97,7 +123,8 @@ says()
 
 snapshot()
 {
-	(cd "$INA_FAKE" && grep -r . --include='job-*' --include='tree-*' . | sort)
+	(cd "$INA_FAKE" && grep -r . --include='job-*' --include='tree-*' --include='paths-*' \
+		--include='chunk-*' . | sort)
 }
 
 # unchanged COMMAND...: it changes no machine
@@ -107,13 +134,13 @@ unchanged()
 	"$@" && snapshot | diff "$dir/before" -
 }
 
-# undone WHERE PART KIND: a fault at that command, and all is as before
+# undone PLAN WHERE PART KIND: a fault at that command, and all is as before
 undone()
 {
-	fresh "$dir/one"
-	echo "$1|$2|$3" >"$INA_FAKE/fault"
-	[[ $3 != hang && $3 != late ]] || local limit=1
-	unchanged fails 1 run apply "$dir/two" || return
+	operated
+	echo "$2|$3|$4" >"$INA_FAKE/fault"
+	[[ $4 != hang && $4 != late ]] || local limit=1
+	unchanged fails 1 run apply "$1" || return
 	[[ ! -e $INA_FAKE/fault ]] || { echo "the fault did not happen" && false; }
 }
 
@@ -128,16 +155,25 @@ ok "and does nothing" test "$(grep -cv ' show$' "$INA_FAKE/log")" = 0
 ok "diff says what differs" says "    tree set job 7 local 10.0.0.5 parent 10.0.0.2 workers 1" \
 	run diff "$dir/two"
 
-# Not one command of a machine may be the one that is not undone.
-run apply "$dir/two" >/dev/null 2>"$dir/steps"
-while read -r at _ host command; do
-	host=at-${host%:} last=$host
-	for kind in refuse hang late signal; do
-		# Then there is nothing left to stop.
-		[[ $kind != signal || ${at%/*} != "${at#*/}" ]] || continue
-		ok "$kind at $host, $command: all as before" undone "$host" "$command" "$kind"
-	done
-done <"$dir/steps"
+# all_undone PLAN: not one command of a machine may be the one that is not undone
+all_undone()
+{
+	local at host command kind
+	operated
+	run apply "$1" >/dev/null 2>"$dir/steps"
+	while read -r at _ host command; do
+		host=at-${host%:} last=$host
+		for kind in refuse hang late signal; do
+			# Then there is nothing left to stop.
+			[[ $kind != signal || ${at%/*} != "${at#*/}" ]] || continue
+			ok "$kind at $host, $command: all as before" undone "$1" "$host" "$command" "$kind"
+		done
+	done <"$dir/steps"
+}
+
+all_undone "$dir/flat"
+ok "paths to who stays are left alone" grep -q "10.0.0.5 1 - - - 49160" "$INA_FAKE/at-root/paths-7"
+all_undone "$dir/two"
 
 fresh "$dir/one"
 echo "$last|tree set|signal" >"$INA_FAKE/fault"

@@ -32,6 +32,8 @@ signal) kill -TERM "$PPID" ;;
 held) until [[ -e $INA_FAKE/go ]]; do sleep 0.1; done ;;
 esac
 
+port=4253
+
 job_show()
 {
 	local f id rest out=""
@@ -43,13 +45,23 @@ job_show()
 		# shellcheck disable=SC2086 # words
 		set -- $rest
 		while (($# > 1)); do
-			[[ $2 != *k ]] || set -- "$1" "${2%k}000" "${@:3}"
 			out+=",\"$1\":\"$2\""
 			shift 2
 		done
 		out+='}'
 	done
 	echo "[$out]"
+}
+
+# As the kernel shows it: numbers without letters, and a port.
+job_add()
+{
+	local id=$1 words
+	shift
+	[[ ! -e $state/job-$id ]] || return
+	words=${*/%k/000}
+	[[ " $words" == *" port "* ]] || words+=" port $port"
+	echo "$words" >"$state/job-$id"
 }
 
 tree_show()
@@ -76,12 +88,86 @@ tree_show()
 	echo "[$out]"
 }
 
+# A line of paths-ID: ROLE PEER ID DEV SRC DST SPORT WEIGHT; - is what is not chosen.
+path_show()
+{
+	local f role peer id dev src dst sport weight local_ out=""
+	for f in "$state"/paths-*; do
+		[[ -e $f ]] || continue
+		local_=$(sed 's/^local \([^ ]*\).*/\1/' "$state/tree-${f##*-}")
+		while read -r role peer id dev src dst sport weight; do
+			[[ $src != - ]] || src=$local_
+			[[ $dst != - ]] || dst=$peer
+			[[ $sport != - ]] || sport=$port
+			out+="${out:+,}{\"job\":${f##*-},\"peer\":\"$peer\",\"chunk\":$(cat "$state/chunk-${f##*-}")"
+			out+=",\"timeout\":50,\"loss_limit_ppm\":12500,\"id\":$id,\"state\":\"up\",\"share\":0"
+			out+=",\"weight\":$weight,\"sent\":0,\"lost\":0,\"sport\":$sport"
+			[[ $dev == - ]] || out+=",\"dev\":\"$dev\",\"ifindex\":2"
+			out+=",\"src\":\"$src\",\"dst\":\"$dst\"}"
+		done <"$f"
+	done
+	echo "[$out]"
+}
+
+# As the kernel does: neighbours that stay what they are keep their paths, others have one.
+tree_set()
+{
+	local job=$1 role peer
+	[[ -e $state/job-$job ]] || return
+	shift
+	echo "$*" >"$state/tree-$job"
+	touch "$state/paths-$job"
+	[[ -e $state/chunk-$job ]] || echo 50000 >"$state/chunk-$job"
+	while (($# > 1)); do
+		role=$1 peer=$2
+		shift 2
+		[[ $role == parent || $role == child ]] || continue
+		grep "^$role $peer " "$state/paths-$job" || echo "$role $peer 0 - - - - 0"
+	done >"$state/paths.new"
+	mv "$state/paths.new" "$state/paths-$job"
+}
+
+# The line that a peer begins, the parent if it is not said.
+path_peer()
+{
+	grep -om1 "^[a-z]* ${peer:-[^ ]*} " "$state/paths-$job"
+}
+
+# path_change add|del|set WORD VALUE...
+path_change()
+{
+	local what=$1 job="" peer="" id="" dev=- src=- dst=- sport=- weight=0 chunk="" line
+	local timeout="" loss_limit=""
+	shift
+	while (($# > 1)); do
+		printf -v "${1/-/_}" %s "$2"
+		shift 2
+	done
+	if [[ $what == set && -z $id ]]; then
+		[[ $timeout == 50 && $loss_limit == 1.25 ]] || return
+		echo "$chunk" >"$state/chunk-$job"
+		return
+	fi
+	line=$(path_peer) || return
+	if [[ $what == add ]]; then
+		for ((id = 0; ; id++)); do grep -q "^$line$id " "$state/paths-$job" || break; done
+		! grep -q "^$line[0-7] $dev $src $dst $sport " "$state/paths-$job" &&
+			echo "$line$id $dev $src $dst $sport $weight" >>"$state/paths-$job"
+	elif [[ $what == del ]]; then
+		(($(grep -c "^$line" "$state/paths-$job") > 1)) && sed -i "/^$line$id /d" "$state/paths-$job"
+	else
+		sed -i "/^$line$id /s/[^ ]*$/$weight/" "$state/paths-$job"
+	fi
+}
+
 case $words in
 "job show") job_show ;;
 "tree show") tree_show ;;
-"job add id "*) [[ ! -e $state/job-$4 ]] && echo "${*:5}" >"$state/job-$4" ;;
-"job del id "*) rm "$state/job-$4" && rm -f "$state/tree-$4" ;;
-"tree set job "*) [[ -e $state/job-$4 ]] && echo "${*:5}" >"$state/tree-$4" ;;
+"path show") path_show ;;
+"job add id "*) job_add "${@:4}" ;;
+"job del id "*) rm "$state/job-$4" && rm -f "$state/"{tree,paths,chunk}"-$4" ;;
+"tree set job "*) tree_set "${@:4}" ;;
+"path add "*|"path del "*|"path set "*) path_change "${@:2}" ;;
 "plan load") cat "$state/load" ;;
 *) echo "Error: unknown words: $words" >&2 && exit 2 ;;
 esac || exit

@@ -6,6 +6,7 @@
  * after. Thousands of pairs of plans; every step fails once in every way.
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "ktap.h"
@@ -19,7 +20,7 @@
 enum failure {
 	FAIL_BEFORE,	/* refused, nothing done */
 	FAIL_AFTER,	/* done, but nobody heard so */
-	FAIL_HALF,	/* the first of its commands done */
+	FAIL_HALF,	/* the first one or two of its commands done */
 	FAIL_STOP,	/* a signal: no step fails */
 	FAIL_DEAD,	/* the machine does not answer any more */
 	FAILURES,
@@ -64,6 +65,7 @@ static int model_blame(struct model *m, const char *format, ...)
 	return -EINVAL;
 }
 
+static const struct ina_place nothing;
 static struct ina_addr addresses[HOSTS];
 
 static int host_of(const char *addr)
@@ -208,6 +210,33 @@ static const char *model_refusal(const struct ina_place *from, const struct ina_
 	return NULL;
 }
 
+/* The paths to @peer that @place has, or the one that everybody has; into @to. */
+static void paths_take(struct ina_place *to, const struct ina_place *place, const struct ina_addr *peer)
+{
+	struct ina_path implied = { .peer = *peer };
+	int n = to->n_paths;
+
+	for (int i = 0; place && i < place->n_paths; i++) {
+		if (ina_addr_equal(&place->paths[i].peer, peer) &&
+		    ina_place_add_path(to, &place->paths[i]))
+			abort();
+	}
+	if (to->n_paths == n && ina_place_add_path(to, &implied))
+		abort();
+}
+
+/* Paths as the kernel keeps them: those to a neighbour that stays what it is. */
+static void model_keep_paths(struct ina_place *to, const struct ina_place *from)
+{
+	if (*to->parent.text)
+		paths_take(to, from->tree && ina_addr_equal(&from->parent, &to->parent) ? from : NULL,
+			   &to->parent);
+	for (int i = 0; i < to->n_children; i++)
+		paths_take(to, ina_place_has_child(from, &to->children[i]) ? from : NULL,
+			   &to->children[i]);
+	memcpy(to->tuning, from->tuning, sizeof(to->tuning));
+}
+
 static int model_tree_set(struct model *m, struct ina_place *place, char *words)
 {
 	struct ina_place to = { .attached = place->attached };
@@ -220,8 +249,74 @@ static int model_tree_set(struct model *m, struct ina_place *place, char *words)
 		return model_blame(m, "tree set refused: %s", refusal);
 	}
 	to.options = place->options;
+	model_keep_paths(&to, place);
 	free(place->children);
+	free(place->paths);
 	*place = to;
+	return 0;
+}
+
+/* Where the @n-th path to @peer is, from 0; as model and kernel, what is deleted leaves a gap. */
+static int model_path_find(const struct ina_place *place, const struct ina_addr *peer, int n)
+{
+	for (int i = 0; i < place->n_paths; i++) {
+		if (ina_addr_equal(&place->paths[i].peer, peer) && !n--)
+			return i;
+	}
+	return -1;
+}
+
+static int model_path_add(struct model *m, struct ina_place *place, const struct ina_path *path)
+{
+	for (int i = 0; i < place->n_paths; i++) {
+		struct ina_path other = place->paths[i];
+
+		other.weight = path->weight;
+		if (!memcmp(&other, path, sizeof(other)))
+			return model_blame(m, "path add refused: there is such a path");
+	}
+	return ina_place_add_path(place, path);
+}
+
+/* The words behind "path". Only the first path is ever set or deleted. */
+static int model_path(struct model *m, struct ina_place *place, char *words)
+{
+	char *rest = NULL, *what = strtok_r(words, " ", &rest), *key;
+	struct ina_path path = { .weight = 0 };
+	int at;
+
+	while ((key = strtok_r(NULL, " ", &rest))) {
+		const char *value = strtok_r(NULL, " ", &rest);
+
+		if (!strcmp(key, "peer"))
+			snprintf(path.peer.text, sizeof(path.peer.text), "%s", value);
+		else if (!strcmp(key, "dev"))
+			snprintf(path.dev, sizeof(path.dev), "%s", value);
+		else if (!strcmp(key, "sport"))
+			path.sport = (unsigned int)atoi(value);
+		else if (!strcmp(key, "weight"))
+			path.weight = (uint32_t)atoi(value);
+		else if (!strcmp(key, "chunk"))
+			snprintf(place->tuning, sizeof(place->tuning), "chunk %s", value);
+		else if (strcmp(key, "job") && (strcmp(key, "id") || strcmp(value, "0")))
+			return model_blame(m, "no words of inaconf path: %s %s", key, value);
+	}
+	if (!*path.peer.text)
+		return strcmp(what, "set") || !*place->tuning ? model_blame(m, "no peer") : 0;
+	at = model_path_find(place, &path.peer, 0);
+	if (at < 0)
+		return model_blame(m, "path %s refused: %s is no neighbour", what, path.peer.text);
+	if (!strcmp(what, "add"))
+		return model_path_add(m, place, &path);
+	if (!strcmp(what, "set")) {
+		place->paths[at].weight = path.weight;
+		return 0;
+	}
+	if (model_path_find(place, &path.peer, 1) < 0)
+		return model_blame(m, "path del refused: the last one");
+	place->n_paths--;
+	memmove(&place->paths[at], &place->paths[at + 1],
+		(size_t)(place->n_paths - at) * sizeof(*place->paths));
 	return 0;
 }
 
@@ -240,6 +335,8 @@ static int model_command(struct model *m, int job, int host, char *command)
 		place->options = strdup(command + skip);
 	} else if (sscanf(command, "tree set job %*u %n", &skip) == 0 && skip) {
 		ret = model_tree_set(m, place, command + skip);
+	} else if (!strncmp(command, "path ", 5)) {
+		ret = model_path(m, place, command + 5);
 	} else {
 		return model_blame(m, "no words of inaconf: %s", command);
 	}
@@ -250,17 +347,14 @@ static int model_command(struct model *m, int job, int host, char *command)
 /* Do the first @most commands of a step. */
 static int model_do(struct model *m, const struct ina_step *step, int most)
 {
-	char *commands[INA_PLACE_COMMANDS];
-	int ret = 0, n = ina_place_commands(m->now->jobs[step->job], &step->from, &step->to,
-					    commands);
+	struct ina_commands commands;
+	int ret = ina_place_commands(m->now->jobs[step->job], &step->from, &step->to, &commands);
 
-	if (n <= 0)
+	if (ret || !commands.n)
 		return model_blame(m, "a step without commands");
-	for (int i = 0; i < n; i++) {
-		if (!ret && i < most)
-			ret = model_command(m, step->job, step->host, commands[i]);
-		free(commands[i]);
-	}
+	for (int i = 0; !ret && i < commands.n && i < most; i++)
+		ret = model_command(m, step->job, step->host, commands.words[i]);
+	ina_commands_clear(&commands);
 	return ret;
 }
 
@@ -275,9 +369,9 @@ static int model_change(void *ctx, const struct ina_step *step, bool undo)
 	if (step->host == m->dead)
 		return -ETIMEDOUT;
 	if (!fails)
-		return model_do(m, step, INA_PLACE_COMMANDS);
+		return model_do(m, step, INT_MAX);
 	if (m->failure != FAIL_BEFORE)
-		model_do(m, step, m->failure == FAIL_AFTER ? INA_PLACE_COMMANDS : 1);
+		model_do(m, step, m->failure == FAIL_AFTER ? INT_MAX : 1 + (int)ktap_below(2));
 	return -EIO;
 }
 
@@ -299,10 +393,31 @@ static bool model_stop(void *ctx)
 
 static const struct ina_run_ops model_ops = { model_change, model_look, model_stop };
 
+/* Has @a the paths that @wanted has to its neighbours, in whatever order? */
+static bool same_paths(const struct ina_place *a, const struct ina_place *wanted)
+{
+	struct ina_place b = { 0 };
+	bool found = true;
+
+	if (*wanted->parent.text)
+		paths_take(&b, wanted, &wanted->parent);
+	for (int i = 0; i < wanted->n_children; i++)
+		paths_take(&b, wanted, &wanted->children[i]);
+	for (int i = 0; found && i < b.n_paths; i++) {
+		found = false;
+		for (int k = 0; k < a->n_paths; k++)
+			found |= !memcmp(&a->paths[k], &b.paths[i], sizeof(b.paths[i]));
+	}
+	found &= a->n_paths == b.n_paths && !strcmp(a->tuning, wanted->tuning);
+	ina_place_clear(&b);
+	return found;
+}
+
 static bool same(const struct ina_cluster *a, const struct ina_cluster *b, int except)
 {
 	for (int i = 0; i < a->n_jobs * HOSTS; i++) {
-		if (i % HOSTS != except && !ina_place_equal(&a->places[i], &b->places[i]))
+		if (i % HOSTS != except && (!ina_place_equal(&a->places[i], &b->places[i]) ||
+					    !same_paths(&a->places[i], &b->places[i])))
 			return false;
 	}
 	return true;
@@ -334,21 +449,20 @@ static const char *run(struct model *m, const struct ina_steps *steps)
 
 static void show(const struct ina_cluster *now, const struct ina_steps *steps, const char *why)
 {
-	char *commands[INA_PLACE_COMMANDS];
-	struct ina_place nothing = { 0 };
+	struct ina_commands commands;
 
 	for (int i = 0; i < now->n_jobs * HOSTS + steps->n; i++) {
 		int k = i - now->n_jobs * HOSTS;
 		int job = k < 0 ? i / HOSTS : steps->steps[k].job;
 		const struct ina_place *from = k < 0 ? &nothing : &steps->steps[k].from;
 		const struct ina_place *to = k < 0 ? &now->places[i] : &steps->steps[k].to;
-		int n = ina_place_commands(now->jobs[job], from, to, commands);
 
-		for (int c = 0; c < n; c++) {
+		if (ina_place_commands(now->jobs[job], from, to, &commands))
+			abort();
+		for (int c = 0; c < commands.n; c++)
 			printf("# %s h%d: %s\n", k < 0 ? "had" : ina_phase_words[steps->steps[k].phase],
-			       k < 0 ? i % HOSTS : steps->steps[k].host, commands[c]);
-			free(commands[c]);
-		}
+			       k < 0 ? i % HOSTS : steps->steps[k].host, commands.words[c]);
+		ina_commands_clear(&commands);
 	}
 	printf("# %s\n", why);
 }
@@ -509,9 +623,40 @@ static struct ina_cluster *applied(const struct ina_cluster *hosts, const struct
 {
 	struct ina_cluster *now = ina_cluster_goal(hosts, plan, false);
 
-	for (int i = 0; now && i < now->n_jobs * HOSTS; i++)
-		now->places[i].attached = now->places[i].workers;
+	for (int i = 0; now && i < now->n_jobs * HOSTS; i++) {
+		struct ina_place *place = &now->places[i];
+
+		place->attached = place->workers;
+		if (place->tree)
+			model_keep_paths(place, &nothing);
+	}
 	return now;
+}
+
+/* An operator has added, weighed and deleted paths here and there. */
+static long random_paths(struct ina_place *place)
+{
+	long more = 0;
+
+	if (place->tree && !ktap_below(4))
+		snprintf(place->tuning, sizeof(place->tuning), "chunk %u", 20000 + ktap_below(9));
+	for (int i = place->n_paths; i-- > 0; ) {
+		struct ina_path extra = { .peer = place->paths[i].peer, .weight = ktap_below(3) };
+
+		if (!ktap_below(4))
+			place->paths[i].weight = 1 + ktap_below(9);
+		if (ktap_below(3))
+			continue;
+		more++;
+		extra.sport = 49152 + ktap_below(8);
+		if (ktap_below(2))
+			snprintf(extra.dev, sizeof(extra.dev), "eth%u", ktap_below(2));
+		if (!ktap_below(3))
+			place->paths[i] = extra;
+		else if (ina_place_add_path(place, &extra))
+			abort();
+	}
+	return more;
 }
 
 static struct ina_cluster *hosts_of(const struct ina_plan *a, const struct ina_plan *b)
@@ -547,7 +692,7 @@ static int detach(struct ina_cluster *now, const struct ina_cluster *goal)
 }
 
 struct totals {
-	long pairs, steps, runs, refused, same;
+	long pairs, steps, runs, refused, same, paths;
 };
 
 static const char *test_pair(struct totals *t)
@@ -564,6 +709,7 @@ static const char *test_pair(struct totals *t)
 	for (int i = 0; i < now->n_jobs * HOSTS; i++) {
 		if (!now->places[i].options && !ktap_below(8))
 			now->places[i].options = strdup("capacity 1000");
+		t->paths += random_paths(&now->places[i]);
 	}
 	goal = ina_cluster_goal(now, b, false);
 	t->refused += detach(now, goal);
@@ -600,8 +746,9 @@ static void test_random(void)
 		FAILURES, why ? ": " : "", why ? why : "");
 	if (why)
 		printf("# of the pair with INA_SEED=%llu\n", (unsigned long long)seed);
-	ktap_ok(t.steps > 5 * PAIRS && t.refused && t.runs > 10 * PAIRS,
-		"they were worth it: %ld runs, %ld places with workers in the way", t.runs, t.refused);
+	ktap_ok(t.steps > 5 * PAIRS && t.refused && t.runs > 10 * PAIRS && t.paths > PAIRS,
+		"they were worth it: %ld runs, %ld places with workers in the way, %ld paths", t.runs,
+		t.refused, t.paths);
 }
 
 static struct ina_plan *plan_of(const char *yaml)
@@ -627,7 +774,8 @@ static bool steps_are(const char *a, const char *b, bool prune, const char *want
 	struct ina_plan *first = plan_of(a), *second = plan_of(b);
 	struct ina_cluster *hosts = hosts_of(first, second), *now = applied(hosts, first);
 	struct ina_cluster *goal = ina_cluster_goal(now, second, prune);
-	char got[4096] = "", *commands[INA_PLACE_COMMANDS];
+	char got[4096] = "";
+	struct ina_commands commands;
 	struct ina_steps steps;
 	const char *why;
 	long runs = 0;
@@ -638,13 +786,13 @@ static bool steps_are(const char *a, const char *b, bool prune, const char *want
 		abort();
 	for (int i = 0; i < steps.n; i++) {
 		const struct ina_step *s = &steps.steps[i];
-		int n = ina_place_commands(now->jobs[s->job], &s->from, &s->to, commands);
 
-		for (int k = 0; k < n; k++) {
+		if (ina_place_commands(now->jobs[s->job], &s->from, &s->to, &commands))
+			abort();
+		for (int k = 0; k < commands.n; k++)
 			snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s h%d: %s\n",
-				 ina_phase_words[s->phase], s->host, commands[k]);
-			free(commands[k]);
-		}
+				 ina_phase_words[s->phase], s->host, commands.words[k]);
+		ina_commands_clear(&commands);
 	}
 	ina_steps_clear(&steps);
 	ina_cluster_destroy(hosts);

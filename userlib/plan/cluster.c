@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Places of jobs on machines: copied, compared, and turned into the words of inaconf that make
- * one out of another.
+ * Machines, and the places jobs have on them: copied and compared.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,25 +13,60 @@ void ina_place_clear(struct ina_place *place)
 {
 	free(place->options);
 	free(place->children);
+	free(place->paths);
 	*place = (struct ina_place){ 0 };
+}
+
+/* A copy of @size bytes, never NULL but without memory. */
+static void *place_memdup(const void *from, size_t size)
+{
+	void *copy = malloc(size ? size : 1);
+
+	if (copy && size)
+		memcpy(copy, from, size);
+	return copy;
 }
 
 int ina_place_copy(struct ina_place *to, const struct ina_place *from)
 {
 	struct ina_place copy = *from;
-	size_t size = (size_t)from->n_children * sizeof(*from->children);
 
 	copy.options = from->options ? strdup(from->options) : NULL;
-	copy.children = malloc(size ? size : 1);
-	if (!copy.children || (from->options && !copy.options)) {
-		free(copy.options);
-		free(copy.children);
+	copy.children = place_memdup(from->children,
+				     (size_t)from->n_children * sizeof(*from->children));
+	copy.paths = place_memdup(from->paths, (size_t)from->n_paths * sizeof(*from->paths));
+	if (!copy.children || !copy.paths || (from->options && !copy.options)) {
+		ina_place_clear(&copy);
 		return -ENOMEM;
 	}
-	if (size)
-		memcpy(copy.children, from->children, size);
 	ina_place_clear(to);
 	*to = copy;
+	return 0;
+}
+
+int ina_place_copy_paths(struct ina_place *to, const struct ina_place *from)
+{
+	struct ina_path *paths = place_memdup(from->paths,
+					      (size_t)from->n_paths * sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	free(to->paths);
+	to->paths = paths;
+	to->n_paths = from->n_paths;
+	memcpy(to->tuning, from->tuning, sizeof(to->tuning));
+	return 0;
+}
+
+int ina_place_add_path(struct ina_place *place, const struct ina_path *path)
+{
+	size_t n = (size_t)place->n_paths + 1;
+	struct ina_path *paths = realloc(place->paths, n * sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	place->paths = paths;
+	paths[place->n_paths++] = *path;
 	return 0;
 }
 
@@ -96,51 +130,6 @@ static bool place_same_tree(const struct ina_place *a, const struct ina_place *b
 bool ina_place_equal(const struct ina_place *a, const struct ina_place *b)
 {
 	return place_same_options(a, b) && place_same_tree(a, b);
-}
-
-static char *place_tree_words(uint32_t job, const struct ina_place *place)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
-
-	if (!file)
-		return NULL;
-	fprintf(file, "tree set job %" PRIu32 " local %s", job, place->local.text);
-	if (*place->parent.text)
-		fprintf(file, " parent %s", place->parent.text);
-	for (int i = 0; i < place->n_children; i++)
-		fprintf(file, " child %s", place->children[i].text);
-	fprintf(file, " workers %" PRIu32, place->workers);
-	if (!fclose(file))
-		return text;
-	free(text);
-	return NULL;
-}
-
-int ina_place_commands(uint32_t job, const struct ina_place *from, const struct ina_place *to,
-		       char *commands[INA_PLACE_COMMANDS])
-{
-	/* A node can be replaced but not taken away: only its job can. */
-	bool del = from->options && (!place_same_options(from, to) || (from->tree && !to->tree));
-	bool add = to->options && (!from->options || del);
-	bool set = to->tree && (add || !place_same_tree(from, to));
-	int n = 0;
-
-	if (del && asprintf(&commands[n++], "job del id %" PRIu32, job) < 0)
-		commands[n - 1] = NULL;
-	if (add && asprintf(&commands[n++], "job add id %" PRIu32 " %s", job, to->options) < 0)
-		commands[n - 1] = NULL;
-	if (set)
-		commands[n++] = place_tree_words(job, to);
-	for (int i = 0; i < n; i++) {
-		if (commands[i])
-			continue;
-		while (n--)
-			free(commands[n]);
-		return -ENOMEM;
-	}
-	return n;
 }
 
 void ina_cluster_destroy(struct ina_cluster *cluster)

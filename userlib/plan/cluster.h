@@ -21,6 +21,24 @@ struct ina_addr {
 };
 
 /**
+ * struct ina_path - a way to a neighbour that an operator has chosen (`inaconf path`)
+ * @peer: the neighbour
+ * @dev: device it leaves by; empty: the route decides
+ * @src: source address; none: that of the node
+ * @dst: destination address; none: @peer
+ * @sport: source port, 0: that of the job
+ * @weight: 0: as measured
+ */
+struct ina_path {
+	struct ina_addr peer;
+	char dev[16];
+	struct ina_addr src;
+	struct ina_addr dst;
+	unsigned int sport;
+	uint32_t weight;
+};
+
+/**
  * struct ina_place - one job on one machine
  * @options: words of `inaconf job add` behind the number; NULL if the job is not there
  * @tree: the job has a node there, which the rest tells of
@@ -30,6 +48,10 @@ struct ina_addr {
  * @n_children: how many
  * @workers: workers on this machine
  * @attached: of them, attached now; no part of the configuration
+ * @paths: all paths the operator has, also to who is no neighbour at the moment; they are not
+ *	planned, but given back when a neighbour comes back
+ * @n_paths: how many
+ * @tuning: words of `inaconf path set` for all paths; empty if nothing is known
  */
 struct ina_place {
 	char *options;
@@ -40,6 +62,9 @@ struct ina_place {
 	int n_children;
 	uint32_t workers;
 	uint32_t attached;
+	struct ina_path *paths;
+	int n_paths;
+	char tuning[64];
 };
 
 /**
@@ -78,6 +103,8 @@ static inline struct ina_place *ina_cluster_place(const struct ina_cluster *clus
 /* Places. Those that allocate return 0 or -ENOMEM, and leave nothing half done. */
 int ina_place_copy(struct ina_place *to, const struct ina_place *from);
 void ina_place_clear(struct ina_place *place);
+int ina_place_copy_paths(struct ina_place *to, const struct ina_place *from);
+int ina_place_add_path(struct ina_place *place, const struct ina_path *path);
 int ina_place_add_child(struct ina_place *place, const struct ina_addr *child);
 void ina_place_del_child(struct ina_place *place, const struct ina_addr *child);
 bool ina_place_has_child(const struct ina_place *place, const struct ina_addr *child);
@@ -101,14 +128,29 @@ static inline bool ina_place_aggregates(const struct ina_place *place)
 	return place->tree && (place->n_children || ina_place_is_root(place));
 }
 
-#define INA_PLACE_COMMANDS	3	/* most that one change of a place takes */
+/* The path that every neighbour has from the beginning, with number 0. */
+static inline bool ina_path_is_implied(const struct ina_path *path)
+{
+	return !*path->dev && !*path->src.text && !*path->dst.text && !path->sport;
+}
+
+/**
+ * struct ina_commands - words of inaconf, such as "job del id 7"
+ * @words: the commands, in order
+ * @n: how many
+ */
+struct ina_commands {
+	char **words;
+	int n;
+};
 
 /*
- * The words of inaconf that make @to out of @from, such as "job del id 7"; the caller frees
- * them. Returns how many commands, 0 if nothing differs, or -ENOMEM.
+ * commands.c: what makes @to out of @from, nothing if they are alike; and to free it. 0, or
+ * -ENOMEM and there are none.
  */
 int ina_place_commands(uint32_t job, const struct ina_place *from, const struct ina_place *to,
-		       char *commands[INA_PLACE_COMMANDS]);
+		       struct ina_commands *commands);
+void ina_commands_clear(struct ina_commands *commands);
 
 /*
  * The machines of @plan and those of @former (may be NULL) that are not in it, with all their

@@ -159,6 +159,21 @@ static int goal_tree(struct ina_cluster *goal, int j, const struct ina_plan_job 
 	return ret;
 }
 
+/* Paths to neighbours that stay, or leave and come back, are the operator's. */
+static int goal_paths(struct ina_cluster *goal, const struct ina_cluster *now, int j)
+{
+	int ret = 0;
+
+	for (int h = 0; !ret && h < goal->n_hosts; h++) {
+		const struct ina_place *from = ina_cluster_place(now, j, h);
+		struct ina_place *to = ina_cluster_place(goal, j, h);
+
+		if (from->tree && to->tree && !strcmp(from->options, to->options))
+			ret = ina_place_copy_paths(to, from);
+	}
+	return ret;
+}
+
 static int goal_job(struct ina_cluster *goal, const struct ina_cluster *now,
 		    const struct ina_plan_job *job)
 {
@@ -171,7 +186,7 @@ static int goal_job(struct ina_cluster *goal, const struct ina_cluster *now,
 		ina_place_clear(ina_cluster_place(goal, j, h));
 	ret = goal_tree(goal, j, job, options);
 	free(options);
-	return ret;
+	return ret ? ret : goal_paths(goal, now, j);
 }
 
 static void goal_prune(struct ina_cluster *goal, const struct ina_plan *plan)
