@@ -5,9 +5,15 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 
 #include "apply.h"
 
@@ -81,10 +87,26 @@ static int load_memory(struct print *out)
 	return INACONF_OK;
 }
 
-static void load_device(struct print *out, const char *name, const uint64_t *t)
+/* Bit/s, 0 if the device does not tell. As /sys/class/net has it, but of this namespace. */
+static uint64_t load_rate(int fd, const char *name)
+{
+	struct ethtool_cmd settings = { .cmd = ETHTOOL_GSET };
+	struct ifreq request = { .ifr_data = (char *)&settings };
+	uint32_t speed;
+
+	strncpy(request.ifr_name, name, sizeof(request.ifr_name) - 1);
+	if (fd < 0 || ioctl(fd, SIOCETHTOOL, &request))
+		return 0;
+	speed = ethtool_cmd_speed(&settings);
+	return speed == (uint32_t)SPEED_UNKNOWN ? 0 : (uint64_t)speed * 1000000;
+}
+
+static void load_device(struct print *out, const char *name, uint64_t rate, const uint64_t *t)
 {
 	print_object_open(out, NULL);
 	print_string(out, "name", "\ndevice ", name);
+	if (rate)
+		print_uint(out, "rate", " rate ", rate);
 	print_uint(out, "rx-bytes", " rx-bytes ", t[0]);
 	print_uint(out, "rx-packets", " rx-packets ", t[1]);
 	print_uint(out, "rx-dropped", " rx-dropped ", t[3]);
@@ -98,17 +120,21 @@ static int load_devices(struct print *out)
 	FILE *file = fopen("/proc/self/net/dev", "re");
 	char line[512], name[64];
 	uint64_t t[9];
+	int fd;
 
 	if (!file)
 		return load_missing("/proc/self/net/dev");
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	print_array_open(out, "devices");
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, " %63[^:]: %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 			   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, name, &t[0], &t[1], &t[2],
 			   &t[3], &t[4], &t[5], &t[6], &t[7], &t[8]) == 10 && strcmp(name, "lo"))
-			load_device(out, name, t);
+			load_device(out, name, load_rate(fd, name), t);
 	}
 	print_array_close(out);
+	if (fd >= 0)
+		close(fd);
 	fclose(file);
 	return INACONF_OK;
 }

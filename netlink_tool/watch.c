@@ -193,6 +193,8 @@ int plan_watch(struct inaconf *ctx, int argc, char **argv)
 		ret = watch_collect(&watch);
 	if (!ret)
 		ret = watch_loop(&watch, &ctx->out);
+	for (int i = 0; i < watch.n_hosts; i++)
+		ina_load_state_clear(&watch.hosts[i].state);
 	free(watch.hosts);
 	target_clear(&watch.target);
 	return ret;

@@ -9,7 +9,7 @@
 #include "load.h"
 
 static const struct ina_load_limits limits = {
-	.high = { 40, 80, 1 }, .low = { 20, 70, 0.1 }, .hold = 10,
+	.high = { 40, 80, 1, 90 }, .low = { 20, 70, 0.1, 70 }, .hold = 10,
 };
 
 static struct ina_load quiet(double time)
@@ -59,7 +59,7 @@ static void test_hysteresis(void)
 }
 
 /* What a change of @load between two reports is taken for. */
-static double measure(const struct ina_load *load, enum ina_load_measure which)
+static double measure(struct ina_load *load, enum ina_load_measure which)
 {
 	struct ina_load_state state = { 0 };
 	struct ina_load first = quiet(10);
@@ -68,6 +68,67 @@ static double measure(const struct ina_load *load, enum ina_load_measure which)
 	ina_load_update(&state, &first, &limits);
 	ina_load_update(&state, load, &limits);
 	return state.measures[which];
+}
+
+/* A report in which eth0, of 1 Gbit/s, and tun0 and tun1, which tell no rate, have carried so much. */
+static struct ina_load carried(double time, double rx, double tx, double rx0, double tx1)
+{
+	struct ina_load load = quiet(time);
+
+	load.n_devices = 3;
+	load.devices = calloc(3, sizeof(*load.devices));
+	load.devices[0] = (struct ina_load_device){ "eth0", 1e9, rx, tx };
+	load.devices[1] = (struct ina_load_device){ "tun0", 0, rx0, 0 };
+	load.devices[2] = (struct ina_load_device){ "tun1", 0, 50e6, tx1 };
+	return load;
+}
+
+/* Percent of the NIC between two reports ten seconds apart, with @rate of the topology. */
+static double nic(double rate, double rx, double tx, double rx0, double tx1)
+{
+	struct ina_load_state state = { .rate = rate };
+	struct ina_load first = carried(10, 1e12, 1e12, 0, 0), next = carried(20, 1e12 + rx, 1e12 + tx,
+									      rx0, tx1);
+	double share;
+
+	ina_load_update(&state, &first, &limits);
+	share = state.measures[INA_LOAD_NIC];
+	ina_load_update(&state, &next, &limits);
+	share = share ? -1 : state.measures[INA_LOAD_NIC];
+	ina_load_state_clear(&state);
+	return share;
+}
+
+static void test_nic(void)
+{
+	struct ina_load_state state = { 0 };
+	struct ina_load load;
+	char got[8] = "";
+
+	ktap_ok(nic(0, 500e6, 250e6, 0, 0) == 40, "received, of what the device can");
+	ktap_ok(nic(0, 250e6, 1000e6, 0, 0) == 80, "the busier direction counts");
+	ktap_ok(nic(0, 250e6, 0, 5e9, 5e9) == 20, "a device without a rate does not, alone");
+	ktap_ok(nic(10e9, 250e6, 0, 5e9, 6e9) == 48, "with the topology's it does");
+	ktap_ok(nic(10e9, -1e12, -1e12, 0, 0) == 0, "a device that counts anew has carried nothing");
+	/* 95, 95, 95 %, gone, then 75 % and 60 % each for long */
+	for (int i = 0; i < 4; i++) {
+		load = carried(5 * i, 593.75e6 * i, 0, 0, 0);
+		if (ina_load_update(&state, &load, &limits))
+			got[i] = 'o';
+	}
+	ktap_ok(state.out && got[3] == 'o' && state.worst == INA_LOAD_NIC,
+		"a NIC that is full takes a machine out");
+	for (int i = 0; i < 5; i++) {
+		load = carried(20 + 5 * i, 593.75e6 * 3 + 468.75e6 * (i + 1), 0, 0, 0);
+		ina_load_update(&state, &load, &limits);
+	}
+	ktap_ok(state.out, "which is not back while it is half full");
+	for (int i = 0; i < 3; i++) {
+		load = carried(45 + 5 * i, 593.75e6 * 3 + 468.75e6 * 5 + 375e6 * (i + 1), 0, 0, 0);
+		ina_load_update(&state, &load, &limits);
+	}
+	ktap_ok(!state.out, "but is when it has been below for long");
+	ina_load_state_clear(&state);
 }
 
 static void test_measures(void)
@@ -90,10 +151,11 @@ static void test_measures(void)
 		ina_load_update(&state, &load, &limits);
 	}
 	ktap_ok(state.out && state.worst == INA_LOAD_MEMORY, "each of them takes a machine out");
-	load = quiet(15);
-	load.used = 75;
-	for (int i = 0; i < 5; i++, load.time += 5)
+	for (int i = 0; i < 5; i++) {
+		load = quiet(15 + 5 * i);
+		load.used = 75;
 		ina_load_update(&state, &load, &limits);
+	}
 	ktap_ok(state.out, "and all must be low for it to be back");
 }
 
@@ -124,22 +186,28 @@ static bool read_fails(const char *text, const char *wanted)
 
 static void test_read(void)
 {
-	static const char good[] = REPORT(", cpu-pressure: 7, devices: [{name: e, rx-packets: 3,"
-					  " rx-dropped: 1}, {name: f, rx-packets: 4, rx-dropped: 2}]");
+	static const char good[] = REPORT(", cpu-pressure: 7, devices: [{name: e, rx-bytes: 5,"
+					  " tx-bytes: 6, rx-packets: 3, rx-dropped: 1}, {name: f, rate: 1G,"
+					  " rx-bytes: 7, tx-bytes: 8, rx-packets: 4, rx-dropped: 2}]");
 	struct ina_doc_error err;
 	struct ina_doc *doc = ina_doc_parse("f", good, strlen(good), &err);
 	struct ina_load load = { 0 };
 
 	ktap_ok(doc && !ina_load_read(ina_doc_root(doc), &load, &err) && load.time == 5 &&
 		load.pressure == 7 && load.cpu == 2 && load.idle == 1 && load.packets == 7 &&
-		load.dropped == 3 && load.memory == 8.0 * (1 << 30), "a report is read");
+		load.dropped == 3 && load.memory == 8.0 * (1 << 30) && load.n_devices == 2 &&
+		!load.devices[0].rate && load.devices[1].rate == 1e9 && load.devices[1].rx == 7 &&
+		load.devices[0].tx == 6, "a report is read");
+	free(load.devices);
 	ina_doc_destroy(doc);
 	ktap_ok(read_fails("[]", "f:1: must be a mapping, not a list"), "a list is none");
 	ktap_ok(read_fails(REPORT(""), "f:1: devices is required"), "devices are required");
 	ktap_ok(read_fails(REPORT(", devices: [], cpu-pressure: -1"),
 			   "f:1: cpu-pressure: -1 is not within 0 and 1.79769e+308"), "no negative figures");
-	ktap_ok(read_fails(REPORT(", devices: [{rx-packets: 1}]"),
+	ktap_ok(read_fails(REPORT(", devices: [{name: e, rx-bytes: 1, rx-packets: 1}]"),
 			   "f:1: devices[0]: rx-dropped is required"), "nor half a device");
+	ktap_ok(read_fails(REPORT(", devices: [{name: abcdefghijklmnop}]"),
+			   "f:1: devices[0].name: longer than the name of a device"), "nor a false name");
 	ktap_ok(read_fails(REPORT(", devices: [], load: 1"), "f:1: load: unknown; known: time-ms, "
 			   "cpu-pressure, cpu-ms, cpu-idle-ms, memory, memory-used, devices"),
 		"nor what is not known");
@@ -187,6 +255,7 @@ int main(void)
 	ktap_start();
 	test_hysteresis();
 	test_measures();
+	test_nic();
 	test_restart();
 	test_read();
 	test_plan();

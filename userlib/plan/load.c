@@ -14,11 +14,14 @@ const char *const ina_load_words[] = {
 	[INA_LOAD_CPU] = "cpu",
 	[INA_LOAD_MEMORY] = "memory",
 	[INA_LOAD_DROPS] = "drops",
+	[INA_LOAD_NIC] = "nic",
 };
 
 const struct ina_load_limits ina_load_defaults = {
-	.high = { [INA_LOAD_CPU] = 40, [INA_LOAD_MEMORY] = 80, [INA_LOAD_DROPS] = 1 },
-	.low = { [INA_LOAD_CPU] = 20, [INA_LOAD_MEMORY] = 70, [INA_LOAD_DROPS] = 0.1 },
+	.high = { [INA_LOAD_CPU] = 40, [INA_LOAD_MEMORY] = 80, [INA_LOAD_DROPS] = 1,
+		  [INA_LOAD_NIC] = 90 },
+	.low = { [INA_LOAD_CPU] = 20, [INA_LOAD_MEMORY] = 70, [INA_LOAD_DROPS] = 0.1,
+		 [INA_LOAD_NIC] = 70 },
 	.hold = 10,
 };
 
@@ -32,22 +35,65 @@ static int load_number(const struct ina_doc_value *map, const char *key, double 
 	return ina_doc_quantity(value, 0, DBL_MAX, number, err);
 }
 
+static int load_read_name(const struct ina_doc_value *map, struct ina_load_device *device,
+			  struct ina_doc_error *err)
+{
+	const struct ina_doc_value *value = ina_doc_get(map, "name");
+	const char *name;
+	int ret = value ? ina_doc_string(value, &name, err) :
+			  ina_doc_fail(map, err, "name is required");
+
+	if (!ret && strlen(name) >= sizeof(device->name))
+		ret = ina_doc_fail(value, err, "longer than the name of a device");
+	if (!ret)
+		strcpy(device->name, name);
+	return ret;
+}
+
+static int load_read_device(const struct ina_doc_value *map, struct ina_load *load,
+			    struct ina_doc_error *err)
+{
+	static const char *const known[] = {
+		"name", "rate", "rx-bytes", "rx-packets", "rx-dropped", "tx-bytes", NULL
+	};
+	struct ina_load_device *device = &load->devices[load->n_devices++];
+	double packets = 0, dropped = 0;
+	int ret = ina_doc_only(map, known, err);
+
+	if (!ret)
+		ret = load_read_name(map, device, err);
+	if (!ret && ina_doc_get(map, "rate"))
+		ret = load_number(map, "rate", &device->rate, err);
+	if (!ret)
+		ret = load_number(map, "rx-bytes", &device->rx, err);
+	if (!ret)
+		ret = load_number(map, "rx-packets", &packets, err);
+	if (!ret)
+		ret = load_number(map, "rx-dropped", &dropped, err);
+	if (!ret)
+		ret = load_number(map, "tx-bytes", &device->tx, err);
+	load->packets += packets;
+	load->dropped += dropped;
+	return ret;
+}
+
 static int load_read_devices(const struct ina_doc_value *map, struct ina_load *load,
 			     struct ina_doc_error *err)
 {
 	const struct ina_doc_value *list = ina_doc_get(map, "devices");
 	int ret = 0, n = list ? ina_doc_count(list, err) :
 			 ina_doc_fail(map, err, "devices is required");
-	double number;
 
-	for (int i = 0; !ret && i < n; i++) {
-		ret = load_number(ina_doc_at(list, i), "rx-packets", &number, err);
-		load->packets += ret ? 0 : number;
-		if (!ret)
-			ret = load_number(ina_doc_at(list, i), "rx-dropped", &number, err);
-		load->dropped += ret ? 0 : number;
-	}
-	return n < 0 ? n : ret;
+	if (n < 0)
+		return n;
+	load->devices = calloc((size_t)n + 1, sizeof(*load->devices));
+	if (!load->devices)
+		return ina_doc_fail(list, err, "%s", strerror(ENOMEM));
+	for (int i = 0; !ret && i < n; i++)
+		ret = load_read_device(ina_doc_at(list, i), load, err);
+	if (ret)
+		free(load->devices);
+	return ret;
 }
 
 int ina_load_read(const struct ina_doc_value *map, struct ina_load *load,
@@ -84,6 +130,47 @@ static double load_share(double part, double whole)
 	return whole > 0 && part > 0 ? 100 * part / whole : 0;
 }
 
+static double load_above(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static const struct ina_load_device *load_find(const struct ina_load *load, const char *name)
+{
+	for (int i = 0; i < load->n_devices; i++) {
+		if (!strcmp(load->devices[i].name, name))
+			return &load->devices[i];
+	}
+	return NULL;
+}
+
+/*
+ * The busier direction of the busiest device. Those that do not tell their rate count together,
+ * against the links of the machine.
+ */
+static double load_nic(const struct ina_load_state *state, const struct ina_load *load,
+		       const struct ina_load *last)
+{
+	double share = 0, rx = 0, tx = 0, seconds = load->time - last->time;
+
+	for (int i = 0; i < load->n_devices; i++) {
+		const struct ina_load_device *now = &load->devices[i];
+		const struct ina_load_device *was = load_find(last, now->name);
+
+		if (!was)
+			continue;
+		if (now->rate > 0) {
+			share = load_above(share, load_share(load_above(now->rx - was->rx,
+									now->tx - was->tx),
+							     now->rate / 8 * seconds));
+			continue;
+		}
+		rx += load_above(now->rx - was->rx, 0);
+		tx += load_above(now->tx - was->tx, 0);
+	}
+	return load_above(share, load_share(load_above(rx, tx), state->rate / 8 * seconds));
+}
+
 static void load_measure(struct ina_load_state *state, const struct ina_load *load)
 {
 	const struct ina_load *last = state->seen ? &state->last : load;
@@ -94,6 +181,7 @@ static void load_measure(struct ina_load_state *state, const struct ina_load *lo
 	state->measures[INA_LOAD_MEMORY] = load_share(load->used, load->memory);
 	state->measures[INA_LOAD_DROPS] = load_share(load->dropped - last->dropped,
 						     load->packets - last->packets);
+	state->measures[INA_LOAD_NIC] = load_nic(state, load, last);
 }
 
 /* Does the last report speak for the other state? */
@@ -113,7 +201,13 @@ static bool load_speaks(struct ina_load_state *state, const struct ina_load_limi
 	return state->out ? low : high;
 }
 
-bool ina_load_update(struct ina_load_state *state, const struct ina_load *load,
+void ina_load_state_clear(struct ina_load_state *state)
+{
+	free(state->last.devices);
+	*state = (struct ina_load_state){ 0 };
+}
+
+bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 		     const struct ina_load_limits *limits)
 {
 	/* The machine was started anew, and counts from the beginning. */
@@ -128,9 +222,11 @@ bool ina_load_update(struct ina_load_state *state, const struct ina_load *load,
 		state->pending = true;
 		state->since = load->time;
 	}
+	free(state->last.devices);
 	state->last = *load;
+	*load = (struct ina_load){ 0 };
 	state->seen = true;
-	if (!state->pending || load->time - state->since < limits->hold)
+	if (!state->pending || state->last.time - state->since < limits->hold)
 		return false;
 	state->out = !state->out;
 	state->pending = false;

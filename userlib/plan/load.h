@@ -11,6 +11,20 @@
 #include "plan.h"
 
 /**
+ * struct ina_load_device - a network device in a report
+ * @name: its name
+ * @rate: bit/s in each direction, 0 if it does not tell
+ * @rx: bytes received so far
+ * @tx: bytes sent so far
+ */
+struct ina_load_device {
+	char name[16];
+	double rate;
+	double rx;
+	double tx;
+};
+
+/**
  * struct ina_load - what a machine reports of itself (`inaconf plan load`)
  * @time: seconds since it was started
  * @pressure: percent of the last ten seconds in which somebody waited for a processor;
@@ -21,6 +35,8 @@
  * @used: of them, in use
  * @packets: received so far by all devices
  * @dropped: dropped by them so far
+ * @devices: the devices
+ * @n_devices: how many
  */
 struct ina_load {
 	double time;
@@ -31,6 +47,8 @@ struct ina_load {
 	double used;
 	double packets;
 	double dropped;
+	struct ina_load_device *devices;
+	int n_devices;
 };
 
 /* What is looked at, each in percent. */
@@ -38,6 +56,7 @@ enum ina_load_measure {
 	INA_LOAD_CPU,
 	INA_LOAD_MEMORY,
 	INA_LOAD_DROPS,
+	INA_LOAD_NIC,
 	INA_LOAD_MEASURES,
 };
 
@@ -59,6 +78,7 @@ extern const struct ina_load_limits ina_load_defaults;
 
 /**
  * struct ina_load_state - what is known of a machine
+ * @rate: bit/s of its links in the topology, for devices that do not tell theirs; 0: not known
  * @seen: @last is a report
  * @last: report before
  * @measures: percent, of the last report
@@ -68,6 +88,7 @@ extern const struct ina_load_limits ina_load_defaults;
  * @out: the machine is taken out
  */
 struct ina_load_state {
+	double rate;
 	bool seen;
 	struct ina_load last;
 	double measures[INA_LOAD_MEASURES];
@@ -77,13 +98,14 @@ struct ina_load_state {
 	bool out;
 };
 
-/* Read a report; 0, or -EINVAL with the reason in @err. */
+/* Read a report; 0, or -EINVAL or -ENOMEM with the reason in @err and nothing to free. */
 int ina_load_read(const struct ina_doc_value *map, struct ina_load *load,
 		  struct ina_doc_error *err);
 
-/* Take a report; returns whether @state->out has changed. */
-bool ina_load_update(struct ina_load_state *state, const struct ina_load *load,
+/* Take a report, which is empty then; returns whether @state->out has changed. */
+bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 		     const struct ina_load_limits *limits);
+void ina_load_state_clear(struct ina_load_state *state);
 
 /*
  * A copy of @plan in which the children of machines for which @out says so belong to the next
