@@ -112,12 +112,19 @@ fails()
 	((got == want)) || { echo "exit status $got, not $want" && false; }
 }
 
+# said COMMAND...: what it says is in the file said
+said()
+{
+	"$@" 2>&1 | tee "$dir/said"
+	return "${PIPESTATUS[0]}"
+}
+
 # says TEXT COMMAND...: in its output, whatever its status
 says()
 {
 	local text=$1
 	shift
-	"$@" 2>&1 | tee "$dir/said"
+	said "$@"
 	grep -qF -- "$text" "$dir/said"
 }
 
@@ -200,6 +207,65 @@ ok "no such hook" says "cannot run /no/such: No such file" "$inaconf" plan apply
 ok "no hook" says "at-root is no network namespace of this machine, and no hook is given" \
 	"$inaconf" plan apply "$dir/two"
 
+# The hook as it is documented, with an ssh that is a script: behind options and machine it takes a
+# command for the shell there, as ssh does, and fails as ssh does for a machine that is cut off:
+# WHERE|PART OF THE COMMAND|KIND in the file cut, which holds for good if KIND is "gone", else once.
+mkdir "$dir/bin" "$dir/remote"
+cat >"$dir/bin/ssh" <<'END'
+#!/bin/bash
+while [[ $1 == -[ol] ]]; do shift 2; done
+[[ $1 != -* ]] || exit 255
+where=$1
+shift
+IFS='|' read -r at part kind <"$INA_FAKE/cut"
+if [[ $at == "$where" && "$*" == *"$part"* ]]; then
+	if [[ $kind == gone ]]; then echo "$where||gone"; else echo; fi >"$INA_FAKE/cut"
+	echo "ssh: connect to host $where port 22: No route to host" >&2
+	exit 255
+fi
+export INA_WHERE=$where PATH="$INA_REMOTE:$PATH"
+exec sh -c "$*"
+END
+cat >"$dir/remote/inaconf" <<END
+#!/bin/bash
+exec "$here/fakehost.sh" "\$INA_WHERE" inaconf "\$@"
+END
+chmod +x "$dir/bin/ssh" "$dir/remote/inaconf"
+
+# by_ssh WORD...: plan WORD... with the hook in $hook
+by_ssh()
+{
+	PATH="$dir/bin:$PATH" INA_REMOTE=$dir/remote "$inaconf" plan "$@" hook "$hook"
+}
+
+mapfile -t hooks < <(sed -n 's/.*hook "\(.*\)".*/\1/p' "$here/../../Documentation/apply.rst")
+ok "hooks are documented" test "${#hooks[@]}" -ge 2
+for hook in "${hooks[@]}"; do
+	operated
+	echo >"$INA_FAKE/cut"
+	ok "hook $hook: a plan is applied" by_ssh apply "$dir/two"
+	ok "hook $hook: nothing differs" says "nothing differs" by_ssh diff "$dir/two"
+	operated
+	echo "at-w1|job show|" >"$INA_FAKE/cut"
+	ok "hook $hook: a machine that cannot be reached: nothing is touched" \
+		unchanged fails 1 said by_ssh apply "$dir/two"
+	ok "and it is named" grep -q \
+		"host w1: job show: ssh: connect to host at-w1 port 22: No route to host" "$dir/said"
+	echo "at-w1|tree set|" >"$INA_FAKE/cut"
+	ok "hook $hook: one that cannot be reached half-way: all as before" \
+		unchanged fails 1 said by_ssh apply "$dir/two"
+	ok "and it is named" grep -q \
+		"host w1: tree set job 7 .*: ssh: connect to host at-w1 port 22: No route to host" "$dir/said"
+	ok "others had been changed by then" grep -q "^undo root: tree set job 7" "$dir/said"
+done
+echo "at-w1|tree set|gone" >"$INA_FAKE/cut"
+ok "one that stays away: nobody knows what it has" says \
+	"host w1: job show: ssh: connect to host at-w1 port 22: No route to host: whether it is as before is not known" \
+	by_ssh apply "$dir/two"
+echo >"$INA_FAKE/cut"
+ok "and all others are as before" says "nothing differs" by_ssh diff "$dir/one"
+
+fresh "$dir/one"
 mkdir -p "$INA_FAKE/at-b"
 echo "capacity 5" >"$INA_FAKE/at-b/job-3"
 echo "capacity 1000" >"$INA_FAKE/at-b/job-9"
