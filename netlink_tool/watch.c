@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * inaconf plan watch: keeps a plan applied, without the aggregators that are under pressure.
- * Each look: reports of all aggregators in, who goes or comes back out, and what is left of
- * the plan is applied if it is another.
+ * Each look: reports of all aggregators in, who goes or comes back out, and the plan without
+ * them, planned anew if there is a topology, is applied if it is another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "apply.h"
-#include "load.h"
+#include "replan.h"
 
 /**
- * struct watched - an aggregator of the plan
+ * struct watched - a machine that aggregates, or has
  * @host: how it is reached
  * @state: what is known of its load
  */
@@ -27,6 +27,11 @@ struct watched {
  * struct watch - what is watched, and how
  * @target: plan and machines
  * @limits: when to act
+ * @topo: topology file, NULL if trees are not planned anew
+ * @measured: measurement file, NULL if there is none
+ * @step: seconds of a step, for statistics
+ * @replan: what trees are planned anew with
+ * @measure: what is in @measured
  * @interval: seconds between two looks
  * @count: looks that are left; 0: no end
  * @stop: a signal came
@@ -37,6 +42,11 @@ struct watched {
 struct watch {
 	struct target target;
 	struct ina_load_limits limits;
+	const char *topo;
+	const char *measured;
+	double step;
+	struct ina_replan replan;
+	struct ina_measure *measure;
 	double interval;
 	double count;
 	volatile const int *stop;
@@ -67,6 +77,20 @@ static bool watch_knows(const struct watch *watch, const char *host)
 	return i < watch->n_hosts;
 }
 
+/* Bit/s of all links of a machine. */
+static double watch_rate(const struct watch *watch, const char *host)
+{
+	const struct ina_topo *topo = watch->replan.topo;
+	int node = topo ? ina_topo_find(topo, host) : INA_TOPO_NONE;
+	double rate = 0;
+
+	for (int i = 0; node != INA_TOPO_NONE && i < topo->n_links; i++) {
+		if (topo->links[i].a == node || topo->links[i].b == node)
+			rate += topo->links[i].rate;
+	}
+	return rate;
+}
+
 static int watch_add(struct watch *watch, const struct ina_plan_node *node)
 {
 	struct watched *bigger;
@@ -78,17 +102,17 @@ static int watch_add(struct watch *watch, const struct ina_plan_node *node)
 	if (!bigger)
 		return error_print("out of memory");
 	watch->hosts = bigger;
-	/* Both belong to the plan, which outlives this. */
-	watch->hosts[watch->n_hosts++] = (struct watched){
-		.host = { node->host, node->where ? node->where : node->host }
+	bigger += watch->n_hosts++;
+	*bigger = (struct watched){
+		.host = { strdup(node->host), strdup(node->where ? node->where : node->host) },
+		.state.rate = watch_rate(watch, node->host),
 	};
-	return INACONF_OK;
+	return bigger->host.name && bigger->host.where ? INACONF_OK : error_print("out of memory");
 }
 
 /* Machines that aggregate for others in some job. */
-static int watch_collect(struct watch *watch)
+static int watch_collect(struct watch *watch, const struct ina_plan *plan)
 {
-	const struct ina_plan *plan = watch->target.plan;
 	int ret = INACONF_OK;
 
 	for (int j = 0; j < plan->n_jobs; j++) {
@@ -128,10 +152,77 @@ static bool watch_look(const struct watch *watch, struct watched *w)
 	return changed;
 }
 
+/* The plan without those who are out. */
+static struct ina_plan *watch_plan(const struct watch *watch)
+{
+	struct ina_doc_error why = { "" };
+	struct ina_plan *plan;
+
+	if (!watch->replan.topo)
+		return ina_load_plan(watch->target.plan, watch_out, watch);
+	plan = ina_replan(watch->target.plan, &watch->replan, watch_out, watch, &why);
+	if (plan && *why.text)
+		error_print("not planned anew: %s", why.text);
+	return plan;
+}
+
+static bool watch_was_asked(const struct ina_plan *former, const char *host)
+{
+	for (int j = 0; j < former->n_jobs; j++) {
+		for (int i = 0; i < former->jobs[j].n_nodes; i++) {
+			if (!strcmp(former->jobs[j].nodes[i].host, host))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Append a machine to a job of the former plan, of which only the machines count. */
+static int watch_ask(struct ina_plan_job *job, const struct ina_plan_node *node)
+{
+	size_t n = (size_t)job->n_nodes + 1;
+	struct ina_plan_node *nodes = realloc(job->nodes, n * sizeof(*nodes));
+
+	if (!nodes)
+		return error_print("out of memory");
+	job->nodes = nodes;
+	nodes += job->n_nodes++;
+	*nodes = (struct ina_plan_node){ .host = strdup(node->host), .parent = -1,
+					 .where = node->where ? strdup(node->where) : NULL };
+	return nodes->host && !node->where == !nodes->where ? INACONF_OK :
+							      error_print("out of memory");
+}
+
+/* Machines of a plan are asked from now on, so that they end their part when it is over. */
+static int watch_remember(struct watch *watch, const struct ina_plan *plan)
+{
+	struct ina_plan *former = watch->target.former;
+	int ret = INACONF_OK;
+
+	if (!former) {
+		former = calloc(1, sizeof(*former));
+		watch->target.former = former;
+	}
+	if (former && !former->n_jobs) {
+		free(former->jobs);
+		former->jobs = calloc(1, sizeof(*former->jobs));
+		former->n_jobs = !!former->jobs;
+	}
+	if (!former || !former->n_jobs)
+		return error_print("out of memory");
+	for (int j = 0; j < plan->n_jobs; j++) {
+		for (int i = 0; !ret && i < plan->jobs[j].n_nodes; i++) {
+			if (!watch_was_asked(former, plan->jobs[j].nodes[i].host))
+				ret = watch_ask(&former->jobs[0], &plan->jobs[j].nodes[i]);
+		}
+	}
+	return ret ? ret : watch_collect(watch, plan);
+}
+
 static int watch_apply(struct watch *watch, struct print *out)
 {
-	struct ina_plan *plan = ina_load_plan(watch->target.plan, watch_out, watch);
-	int ret = plan ? INACONF_OK : error_print("out of memory");
+	struct ina_plan *plan = watch_plan(watch);
+	int ret = plan ? watch_remember(watch, plan) : error_print("out of memory");
 	int lock = ret ? -1 : apply_lock(watch->stop);
 
 	if (!ret)
@@ -173,10 +264,44 @@ static int watch_loop(struct watch *watch, struct print *out)
 	return ret;
 }
 
+/* What trees are planned anew with. */
+static int watch_read(struct watch *watch)
+{
+	struct ina_doc_error err = { "" };
+
+	if (!watch->topo)
+		return watch->measured ? error_usage("measure needs topo") : INACONF_OK;
+	watch->replan.topo = ina_topo_read(watch->topo, &err);
+	if (watch->replan.topo && watch->measured) {
+		watch->measure = ina_measure_read(watch->measured, watch->replan.topo, watch->step,
+						  &err);
+		watch->replan.measure = watch->measure;
+	}
+	return *err.text ? error_usage("%s", err.text) : INACONF_OK;
+}
+
+static void watch_clear(struct watch *watch)
+{
+	for (int i = 0; i < watch->n_hosts; i++) {
+		free(watch->hosts[i].host.name);
+		free(watch->hosts[i].host.where);
+		ina_load_state_clear(&watch->hosts[i].state);
+	}
+	free(watch->hosts);
+	ina_measure_destroy(watch->measure);
+	ina_topo_destroy(watch->replan.topo);
+	target_clear(&watch->target);
+}
+
 int plan_watch(struct inaconf *ctx, int argc, char **argv)
 {
-	struct watch watch = { .limits = ina_load_defaults, .interval = WATCH_INTERVAL };
+	struct watch watch = { .limits = ina_load_defaults, .interval = WATCH_INTERVAL,
+			       .replan.per_core = INA_TREE_PER_CORE };
 	const struct keyword words[] = {
+		{ "topo", KEYWORD_TEXT, &watch.topo, 0, 0 },
+		{ "measure", KEYWORD_TEXT, &watch.measured, 0, 0 },
+		{ "step", KEYWORD_NUMBER, &watch.step, 0, 1e6 },
+		{ "per-core", KEYWORD_NUMBER, &watch.replan.per_core, 1, 1e15 },
 		{ "interval", KEYWORD_NUMBER, &watch.interval, 0.01, 1e6 },
 		{ "hold", KEYWORD_NUMBER, &watch.limits.hold, 0, 1e6 },
 		{ "high", KEYWORD_NUMBER, &watch.limits.high[INA_LOAD_CPU], 0.01, 100 },
@@ -190,12 +315,9 @@ int plan_watch(struct inaconf *ctx, int argc, char **argv)
 		ret = error_usage("low %g is above high %g", watch.limits.low[INA_LOAD_CPU],
 				  watch.limits.high[INA_LOAD_CPU]);
 	if (!ret)
-		ret = watch_collect(&watch);
+		ret = watch_read(&watch);
 	if (!ret)
 		ret = watch_loop(&watch, &ctx->out);
-	for (int i = 0; i < watch.n_hosts; i++)
-		ina_load_state_clear(&watch.hosts[i].state);
-	free(watch.hosts);
-	target_clear(&watch.target);
+	watch_clear(&watch);
 	return ret;
 }

@@ -175,7 +175,7 @@ all_undone()
 			[[ $kind != signal || ${at%/*} != "${at#*/}" ]] || continue
 			ok "$kind at $host, $command: all as before" undone "$1" "$host" "$command" "$kind"
 		done
-	done <"$dir/steps"
+	done < <(grep "^[0-9]" "$dir/steps")
 }
 
 all_undone "$dir/flat"
@@ -289,12 +289,14 @@ ok "an aggregator without children ends its part" run apply "$dir/flat"
 ok "it is told so" test ! -e "$INA_FAKE/at-a/job-7"
 
 load='{"time-ms": %d, "cpu-pressure": %d, "cpu-ms": 1, "cpu-idle-ms": 1, "memory": 100, "memory-used": 10, "devices": []}'
-# report SECOND PRESSURE: what a says from now on
+# report SECOND PRESSURE [HOST]: what a, or HOST, says from now on
 report()
 {
+	local at=$INA_FAKE/at-${3:-a}
+	mkdir -p "$at"
 	# shellcheck disable=SC2059 # a template
-	printf "$load" "$1"000 "$2" >"$INA_FAKE/at-a/load.new"
-	mv "$INA_FAKE/at-a/load.new" "$INA_FAKE/at-a/load"
+	printf "$load" "$1"000 "$2" >"$at/load.new"
+	mv "$at/load.new" "$at/load"
 }
 
 until_true()
@@ -356,8 +358,73 @@ ok "nor if it was busy in between" test ! -e "$INA_FAKE/at-a/job-7"
 report 38 1
 ok "it is back when the pressure has gone" until_true test -s "$INA_FAKE/at-a/tree-7"
 ok "with its children" until_true grep -q "parent 10.0.0.2" "$INA_FAKE/at-w1/tree-7"
+applied_twice()
+{
+	(($(grep -c "^applied" "$dir/watch") == 2))
+}
+ok "it was changed twice" until_true applied_twice
 kill "$watch"
 ok "and watch ends when told to" wait "$watch"
+watch=
+
+# With a topology the tree is planned anew: b, which is not in the plan, can do what a did.
+{
+	echo "hosts:"
+	for i in "${!hosts[@]}"; do
+		case ${hosts[i]} in
+		root) rate=20G cores=8 ;;
+		w*) rate=10G cores=0 ;;
+		*) rate=40G cores=8 ;;
+		esac
+		echo "- {name: ${hosts[i]}, addr: 10.0.0.$((i + 1)), where: at-${hosts[i]}, cores: 8," \
+			"idle-cores: $cores, memory: 64Gi, nics: [{to: sw, rate: $rate}]}"
+	done
+	echo "switches: [{name: sw}]"
+} >"$dir/topo"
+echo "{size: 400M, workers: [{host: w0, t1: 0.1, t2: 0.1}, {host: w1, t1: 0.1, t2: 0.1}, {host: w2, t1: 0.1, t2: 0.1}]}" >"$dir/measure"
+
+# below PARENT HOST...: these hosts have it as their parent
+below()
+{
+	local up=$1 host
+	shift
+	for host; do grep -q "parent 10.0.0.$up " "$INA_FAKE/at-$host/tree-7" || return; done
+}
+
+ok "measure needs topo" says "Error: measure needs topo" run watch "$dir/one" measure "$dir/measure"
+ok "a topology that is none" fails 2 run watch "$dir/one" topo "$dir/one"
+fresh "$dir/one"
+: >"$INA_FAKE/log"
+report 1 90
+report 1 1 b
+"$inaconf" plan watch "$dir/one" topo "$dir/topo" measure "$dir/measure" hook "$here/fakehost.sh" \
+	interval 0.2 hold 10 >"$dir/watch" 2>&1 &
+watch=$!
+looks 2
+report 12 90
+ok "another machine takes the place of one under pressure" until_true below 6 w0 w1
+ok "who has left its place ends its part" until_true test ! -e "$INA_FAKE/at-a/job-7"
+ok "nobody else has moved" below 1 w2
+report 12 90 b
+looks 2
+report 23 90 b
+ok "that one is watched, too: children go up" until_true below 1 w0 w1
+ok "it ends its part, though it is not in the plan" until_true test ! -e "$INA_FAKE/at-b/job-7"
+report 24 1
+looks 2
+report 35 1
+ok "the first is back with its children" until_true below 2 w0 w1
+report 36 1 b
+looks 2
+report 47 1 b
+# Neither when watch began was there anything.
+nothing_again()
+{
+	grep -q "^b is back" "$dir/watch" && (($(grep -c "^nothing to do" "$dir/watch") == 2))
+}
+ok "when the second is, nothing changes" until_true nothing_again
+kill "$watch"
+ok "and watch ends" wait "$watch"
 watch=
 
 echo "1..$cases"

@@ -151,7 +151,7 @@ path_change()
 	line=$(path_peer) || return
 	if [[ $what == add ]]; then
 		for ((id = 0; ; id++)); do grep -q "^$line$id " "$state/paths-$job" || break; done
-		! grep -q "^$line[0-7] $dev $src $dst $sport " "$state/paths-$job" &&
+		! grep -q "^${line}[0-7] $dev $src $dst $sport " "$state/paths-$job" &&
 			echo "$line$id $dev $src $dst $sport $weight" >>"$state/paths-$job"
 	elif [[ $what == del ]]; then
 		(($(grep -c "^$line" "$state/paths-$job") > 1)) && sed -i "/^$line$id /d" "$state/paths-$job"
