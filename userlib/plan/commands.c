@@ -89,9 +89,11 @@ static bool commands_comes(const struct ina_place *from, const struct ina_place 
 /* Is path @i the last to its peer, and the implied one not among them? */
 static bool commands_replaces(const struct ina_place *place, int i)
 {
+	const struct ina_addr *peer = &place->paths[i].peer;
+
 	for (int k = 0; k < place->n_paths; k++) {
-		if (ina_addr_equal(&place->paths[k].peer, &place->paths[i].peer) &&
-		    (k > i || ina_path_is_implied(&place->paths[k])))
+		if ((k > i || ina_path_is_implied(&place->paths[k])) &&
+		    ina_addr_equal(&place->paths[k].peer, peer))
 			return false;
 	}
 	return true;
