@@ -210,6 +210,13 @@ static const char *model_refusal(const struct ina_place *from, const struct ina_
 	return NULL;
 }
 
+static bool same_path(const struct ina_path *a, const struct ina_path *b)
+{
+	return ina_addr_equal(&a->peer, &b->peer) && !strcmp(a->dev, b->dev) &&
+	       ina_addr_equal(&a->src, &b->src) && ina_addr_equal(&a->dst, &b->dst) &&
+	       a->sport == b->sport && a->weight == b->weight;
+}
+
 /* The paths to @peer that @place has, or the one that everybody has; into @to. */
 static void paths_take(struct ina_place *to, const struct ina_place *place, const struct ina_addr *peer)
 {
@@ -272,7 +279,7 @@ static int model_path_add(struct model *m, struct ina_place *place, const struct
 		struct ina_path other = place->paths[i];
 
 		other.weight = path->weight;
-		if (!memcmp(&other, path, sizeof(other)))
+		if (same_path(&other, path))
 			return model_blame(m, "path add refused: there is such a path");
 	}
 	return ina_place_add_path(place, path);
@@ -399,6 +406,14 @@ static bool same_paths(const struct ina_place *a, const struct ina_place *wanted
 	struct ina_place b = { 0 };
 	bool found = true;
 
+	if (strcmp(a->tuning, wanted->tuning))
+		return false;
+	/* Most have not been touched. */
+	for (int i = 0; found && i < a->n_paths; i++)
+		found = a->n_paths == wanted->n_paths && same_path(&a->paths[i], &wanted->paths[i]);
+	if (found && a->n_paths == wanted->n_paths)
+		return true;
+	found = true;
 	if (*wanted->parent.text)
 		paths_take(&b, wanted, &wanted->parent);
 	for (int i = 0; i < wanted->n_children; i++)
@@ -406,9 +421,9 @@ static bool same_paths(const struct ina_place *a, const struct ina_place *wanted
 	for (int i = 0; found && i < b.n_paths; i++) {
 		found = false;
 		for (int k = 0; k < a->n_paths; k++)
-			found |= !memcmp(&a->paths[k], &b.paths[i], sizeof(b.paths[i]));
+			found |= same_path(&a->paths[k], &b.paths[i]);
 	}
-	found &= a->n_paths == b.n_paths && !strcmp(a->tuning, wanted->tuning);
+	found &= a->n_paths == b.n_paths;
 	ina_place_clear(&b);
 	return found;
 }
