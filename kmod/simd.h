@@ -57,12 +57,14 @@ static inline bool ina_simd_present(void)
 
 #define INA_SIMD_FPCR	BIT_ULL(25)	/* to the nearest, denormals kept, one NaN only */
 
-/* FPCR is still the interrupted task's. */
+/* Both registers are still the interrupted task's. */
 static inline void ina_simd_begin(struct ina_simd_state *state)
 {
 	kernel_neon_begin(&state->regs);
 	if (read_sysreg(fpcr) != INA_SIMD_FPCR)
 		write_sysreg(INA_SIMD_FPCR, fpcr);
+	if (read_sysreg(fpsr))
+		write_sysreg(0, fpsr);
 }
 
 static inline void ina_simd_end(struct ina_simd_state *state)

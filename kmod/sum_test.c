@@ -205,7 +205,7 @@ static void sum_test_exact(struct kunit *test, unsigned int op,
 	KUNIT_ASSERT_EQ(test, t->side[0].flags, flags);
 }
 
-/* Denormals are 0, and rounding is towards 0. */
+/* Denormals are 0, rounding is towards 0, and all that can happen has. */
 static void sum_test_hostile(void)
 {
 	struct ina_simd_state state;
@@ -215,6 +215,7 @@ static void sum_test_hostile(void)
 	asm volatile("ldmxcsr %0" :: "m" ((u32){ 0xffc0 }));
 #elif defined(CONFIG_ARM64)
 	write_sysreg(0x03c00000, fpcr);
+	write_sysreg(0x0800009f, fpsr);
 #endif
 	ina_simd_end(&state);
 }
