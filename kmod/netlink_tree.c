@@ -333,7 +333,7 @@ static size_t ina_nl_tree_size(void)
 {
 	size_t member = nla_total_size(0) + nla_total_size(16) +
 			2 * nla_total_size(4) + nla_total_size(0) +
-			8 * nla_total_size_64bit(8);
+			9 * nla_total_size_64bit(8);
 
 	return NLMSG_DEFAULT_SIZE + INA_NODE_CHILDREN_MAX * member;
 }

@@ -10,7 +10,6 @@
 
 #include <asm/sysreg.h>
 #include <linux/bitops.h>
-#include <linux/minmax.h>
 
 #define INA_FPSR_QC	BIT_ULL(27)	/* something was saturated */
 #define INA_FPSR_IXC	BIT_ULL(4)	/* rounded */
@@ -102,7 +101,7 @@ static __always_inline ina_v64 ina_simd_fixed_over(ina_hs32 src, ina_h32 over,
 static __always_inline void ina_simd_fixed(struct ina_simd *x,
 					   ina_v64 value[INA_WIDE])
 {
-	u32 limit = (u32)(min(63 + x->exponent, 128) + 127) << 23;
+	u32 limit = (u32)(63 + x->exponent + 127) << 23;
 	ina_h32 src, over[INA_WIDE];
 	ina_vf64 a;
 	int i;
@@ -117,6 +116,8 @@ static __always_inline void ina_simd_fixed(struct ina_simd *x,
 	}
 	if (likely(!(u64)(over[0] | over[1])))
 		return;
+	/* Of the least integer there is fcvtns says nothing. */
+	write_sysreg(read_sysreg(fpsr) | INA_FPSR_IOC, fpsr);
 	for (i = 0; i < INA_WIDE; i++)
 		value[i] = ina_simd_fixed_over(INA_AT(ina_hs32, x->src + 8 * i),
 					       over[i], value[i]);

@@ -403,42 +403,84 @@ static void simd__tails(struct kunit *test)
 }
 
 /* One element with a flag among those without, wherever it is. */
+/* With a unit of 2^-30. */
+static const struct {
+	u8 dtype;
+	u32 was, add;
+	u16 flags;
+} sum_test_flags[] = {
+	{ INA_DTYPE_INT32, S32_MAX, 1, INA_F_OVERFLOW },
+	{ INA_DTYPE_INT32, S32_MIN, -1, INA_F_OVERFLOW },
+	{ INA_DTYPE_INT32, S32_MAX, 0, 0 },
+	{ INA_DTYPE_FP32, 0x7f7fffff, 0x7f7fffff, 0 },
+	{ INA_DTYPE_FP32, 0x3f800000, 0x00000001, 0 },
+	{ INA_DTYPE_FP32, 0x7f800000, 0xff800000, 0 },
+	{ INA_DTYPE_FIXED, 0, 0x30000000, INA_F_INEXACT }, /* 2^-31 */
+	{ INA_DTYPE_FIXED, 0, 0x30800000, 0 },
+	{ INA_DTYPE_FIXED, 0, 0x50000000, INA_F_OVERFLOW }, /* 2^33 */
+	{ INA_DTYPE_FIXED, 0, 0xd0000000, INA_F_OVERFLOW },
+	{ INA_DTYPE_FIXED, 0, 0x4fffffff, 0 },
+	{ INA_DTYPE_FIXED, 0x4fffffff, 0x44000000, INA_F_OVERFLOW },
+	{ INA_DTYPE_FIXED, 0, 0x7f800000, INA_F_OVERFLOW },
+	{ INA_DTYPE_FIXED, 0, 0xffc00001, INA_F_OVERFLOW },
+};
+
 static void add__flags(struct kunit *test)
 {
-	static const struct {
-		u8 dtype;
-		u32 was, add;
-		u16 flags;
-	} cases[] = {
-		{ INA_DTYPE_INT32, S32_MAX, 1, INA_F_OVERFLOW },
-		{ INA_DTYPE_INT32, S32_MIN, -1, INA_F_OVERFLOW },
-		{ INA_DTYPE_INT32, S32_MAX, 0, 0 },
-		{ INA_DTYPE_FP32, 0x7f7fffff, 0x7f7fffff, 0 },
-		{ INA_DTYPE_FIXED, 0, 0x30000000, INA_F_INEXACT }, /* 2^-31 */
-		{ INA_DTYPE_FIXED, 0, 0x30800000, 0 },
-		{ INA_DTYPE_FIXED, 0, 0x50000000, INA_F_OVERFLOW }, /* 2^33 */
-		{ INA_DTYPE_FIXED, 0, 0x4fffffff, 0 },
-		{ INA_DTYPE_FIXED, 0x4fffffff, 0x44000000, INA_F_OVERFLOW },
-		{ INA_DTYPE_FIXED, 0, 0x7f800000, INA_F_OVERFLOW },
-		{ INA_DTYPE_FIXED, 0, 0xffc00001, INA_F_OVERFLOW },
-	};
 	bool simd = INA_SIMD_BUILT && ina_simd_present();
 	struct sum_test *t = test->priv;
 	unsigned int i, at, side;
 
-	for (i = 0; i < ARRAY_SIZE(cases) * 33; i++) {
-		t->type = (struct ina_sum_type){ cases[i / 33].dtype, -30 };
+	for (i = 0; i < ARRAY_SIZE(sum_test_flags) * 33; i++) {
+		t->type = (struct ina_sum_type){ sum_test_flags[i / 33].dtype, -30 };
 		at = i % 33;
 		for (side = 0; side <= simd; side++) {
 			memset(t->src, 0, 33 * 4);
-			put_unaligned_le32(cases[i / 33].was, t->src + 4 * at);
+			put_unaligned_le32(sum_test_flags[i / 33].was, t->src + 4 * at);
 			sum_test_run(test, side, SUM_TEST_STORE, t->src, 0, 33);
-			put_unaligned_le32(cases[i / 33].add, t->src + 4 * at);
+			put_unaligned_le32(sum_test_flags[i / 33].add, t->src + 4 * at);
 			sum_test_run(test, side, SUM_TEST_ADD, t->src, 0, 33);
 			KUNIT_EXPECT_EQ_MSG(test, t->side[side].flags,
-					    cases[i / 33].flags,
+					    sum_test_flags[i / 33].flags,
 					    "case %u, element %u", i / 33, at);
 		}
+	}
+}
+
+/* One case of sum_test_flags. Return: the flags of its addition. */
+static u16 sum_test_flag(struct sum_test *t, const struct ina_sum_ctx *ctx,
+			 unsigned int i)
+{
+	struct ina_sum_type type = { sum_test_flags[i].dtype, -30 };
+	void *acc = t->side[ctx->simd].acc;
+
+	memset(t->src, 0, 32 * 4);
+	put_unaligned_le32(sum_test_flags[i].was, t->src);
+	ina_sum_store(ctx, &type, acc, t->src, 32);
+	put_unaligned_le32(sum_test_flags[i].add, t->src);
+	return ina_sum_add(ctx, &type, acc, t->src, 32);
+}
+
+/* What one operation of a batch has met is not said of the next, whatever their types. */
+static void add__flags_apart(struct kunit *test)
+{
+	bool simd = INA_SIMD_BUILT && ina_simd_present();
+	const unsigned int n = ARRAY_SIZE(sum_test_flags);
+	struct sum_test *t = test->priv;
+	struct ina_sum_ctx ctx;
+	unsigned int i, side;
+	u16 flags;
+
+	for (i = 0; i < 2 * n * n; i++) {
+		side = i & simd;
+		local_bh_disable();
+		ina_sum_begin_as(&ctx, side);
+		sum_test_flag(t, &ctx, i / 2 / n);
+		flags = sum_test_flag(t, &ctx, i / 2 % n);
+		ina_sum_end(&ctx);
+		local_bh_enable();
+		KUNIT_EXPECT_EQ_MSG(test, flags, sum_test_flags[i / 2 % n].flags,
+				    "case %u after %u", i / 2 % n, i / 2 / n);
 	}
 }
 
@@ -549,6 +591,7 @@ static struct kunit_case sum_test_cases[] = {
 	KUNIT_CASE(simd__exact),
 	KUNIT_CASE(simd__tails),
 	KUNIT_CASE(add__flags),
+	KUNIT_CASE(add__flags_apart),
 	KUNIT_CASE(finish__in_place),
 	KUNIT_CASE(fixed__order),
 	KUNIT_CASE(fixed__order_random),
