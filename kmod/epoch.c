@@ -334,7 +334,7 @@ static void ina_epoch_withdraw(struct ina_node *node, u32 epoch)
 {
 	lockdep_assert_held(&node->lock);
 	WRITE_ONCE(node->epoch_era, 0);
-	/* Withdrawn before a round changes: pairs with ina_rx_place(). */
+	/* Withdrawn before a round changes: pairs with ina_rx_round(). */
 	smp_wmb();
 	/* What was sent under the last epoch was sent; nothing more will be. */
 	ina_epoch_reset_hops(node, epoch);

@@ -294,7 +294,8 @@ struct ina_tx {
  * @closed: why the epoch is closed, told to the children
  * @opened: why the one before was
  * @left: the first worker that left since the epoch opened, at the root
- * @held: it is, by a deadline, until all acknowledge the round at @base
+ * @held: it is, by a deadline, until all acknowledge the round at @base, or somebody
+ *	turns out to have missed the epoch
  * @over_at: jiffies when all of the window was over here and below
  * @cut_off: that is long ago; the workers here were told
  * @changed: the subtree is not the one that entered the epoch

@@ -516,7 +516,9 @@ static void ina_rx_ahead(const struct ina_rx_walk *walk,
 
 /*
  * A packet that ends one piece with its header and has its elements in the next, as a
- * result has that goes to several children. Return: its header, or NULL.
+ * result has that goes to several children. Type and flags are looked at again later: if
+ * they have changed by then, the packet is another, or one with a crc, which is refused.
+ * Return: its header, or NULL.
  */
 static const void *ina_rx_apart(struct ina_rx_walk *walk, unsigned int offset,
 				unsigned int len)

@@ -434,24 +434,31 @@ static void super__two_rounds(struct kunit *test)
 			RX_TEST_FRAGS / 2);
 }
 
-/* An ACK of the same size is in the middle, in two pieces. */
-static void super__control(struct kunit *test)
+/* An ACK of the first round, in place of packet @i. */
+static void rx_test_ack(struct ina_node *node, u8 *data, u32 i)
 {
 	struct ina_ack_hdr ack = {
 		.acked = cpu_to_be64(RX_TEST_BASE + 1),
 		.base = cpu_to_be64(RX_TEST_BASE),
 	};
-	struct ina_node *node = rx_test_root(test);
-	u8 *data = rx_test_round(test, node, RX_TEST_BASE + 1);
 	struct ina_pkt pkt = {
 		.type = INA_TYPE_ACK, .job = node->job->config.id,
 		.epoch = node->epoch, .workers = node->members,
 	};
-	u8 *at = data + 5 * RX_TEST_SIZE;
+	u8 *at = data + i * RX_TEST_SIZE;
 
 	BUILD_BUG_ON(sizeof(struct ina_hdr) + sizeof(ack) != RX_TEST_SIZE);
 	ina_wire_build((struct ina_hdr *)at, &pkt);
 	memcpy(at + sizeof(struct ina_hdr), &ack, sizeof(ack));
+}
+
+/* An ACK of the same size is in the middle, in two pieces. */
+static void super__control(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE + 1);
+
+	rx_test_ack(node, data, 5);
 	rx_test_super(test, node,
 		      rx_test_pages(test, data, RX_TEST_SUPER,
 				    5 * RX_TEST_SIZE + sizeof(struct ina_hdr)),
@@ -460,6 +467,39 @@ static void super__control(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_CONTROL), 1ULL);
 	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE + 1),
 			RX_TEST_FRAGS - 1);
+}
+
+/* The window moves in the middle: what was in it is not any more. */
+static void super__window(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      RX_TEST_SIZE);
+	rx_test_ack(node, data, 5);
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, node->base, RX_TEST_BASE + 1ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_DUPLICATE), 5ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_WINDOW),
+			RX_TEST_FRAGS - 6ULL);
+}
+
+/* One of a round that was entered has another length: the round fails. */
+static void super__length(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+	struct ina_hdr *hdr = rx_test_packet(node, RX_TEST_BASE, data, 5);
+
+	hdr->length = htonl(ntohl(hdr->length) - 1);
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 5ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_LENGTH), 1ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_FAILED),
+			RX_TEST_FRAGS - 6ULL);
 }
 
 static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)
@@ -611,6 +651,8 @@ static struct kunit_case rx_test_cases[] = {
 	KUNIT_CASE(super__two_jobs),
 	KUNIT_CASE(super__two_rounds),
 	KUNIT_CASE(super__control),
+	KUNIT_CASE(super__window),
+	KUNIT_CASE(super__length),
 	KUNIT_CASE(super__apart),
 	KUNIT_CASE(super__bad_ones),
 	KUNIT_CASE(super__short_end),

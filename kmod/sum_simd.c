@@ -53,8 +53,8 @@ typedef u16 __attribute__((vector_size(INA_VEC / 2))) ina_h16;
  * @src: contribution, or NULL
  * @dst: where finished sums go, or NULL
  * @exponent: of fixed point
- * @over: lanes with the highest bit set have overflowed
- * @lost: lanes other than 0 have lost bits
+ * @over: of AVX2: lanes with the highest bit set have overflowed
+ * @lost: of AVX2: lanes other than 0 have lost bits
  */
 struct ina_simd {
 	void *acc;

@@ -119,7 +119,7 @@ struct ina_hdr {
  * @instance: random number of this incarnation of the child
  * @hash: configuration hash of the job
  * @floor: rounds below may have been used by the subtree
- * @generation: counts the changes of the child's subtree
+ * @generation: counts the changes of the child's subtree, and missed epochs
  * @workers: workers in the subtree, 0 if it is not complete
  * @token: sum of their tokens
  * @mtu: path MTU the child sees
