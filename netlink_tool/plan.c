@@ -165,16 +165,15 @@ static int plan_tree_occupy(struct plan_tree *tree)
 {
 	struct ina_doc_error err;
 	struct ina_plan *running;
-	int ret;
 
 	if (!tree->running_path)
 		return INACONF_OK;
 	running = ina_plan_read(tree->running_path, &err);
 	if (!running)
 		return error_usage("%s", err.text);
-	ret = ina_jobs_occupy(tree->topo, running, (uint32_t)tree->job);
+	ina_jobs_occupy(tree->topo, running, (uint32_t)tree->job);
 	ina_plan_destroy(running);
-	return ret ? error_print("%s", strerror(-ret)) : INACONF_OK;
+	return INACONF_OK;
 }
 
 static int plan_tree_read(struct plan_tree *tree)

@@ -320,11 +320,11 @@ static void check_occupied(struct ina_topo *topo, const struct ina_plan *plan)
 	uint32_t except = plan->n_jobs ? plan->jobs[draw(plan->n_jobs)].id : 0;
 	const struct ina_plan_job *job = job_of(plan, except);
 	int capacity[ROOM] = { 0 }, workers;
-	bool right;
+	bool right = true;
 
 	for (int i = 0; i < topo->n_nodes; i++)
 		capacity[i] = topo->nodes[i].capacity;
-	right = !ina_jobs_occupy(topo, plan, except);
+	ina_jobs_occupy(topo, plan, except);
 	for (int i = 0; i < topo->n_nodes; i++) {
 		int left = capacity[i] - adds_for(plan, topo->nodes[i].name, &workers);
 

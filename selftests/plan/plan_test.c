@@ -84,6 +84,21 @@ static void test_read(void)
 #define J(rest)		"jobs: [{id: 7, options: {capacity: 1}, " rest "}]"
 #define T(rest)		J("tree: [" rest "]")
 
+/* a has workers below it, b a leaf without any, c is a leaf, d the leaf without workers. */
+static void test_adds(void)
+{
+	struct ina_plan_node nodes[] = {
+		{ .parent = -1 }, { .parent = 0 }, { .parent = 0, .workers = 1 }, { .parent = 1 },
+	};
+	struct ina_plan_job job = { .nodes = nodes, .n_nodes = 4 };
+	struct ina_plan_node alone = { .parent = -1, .workers = 2 };
+	struct ina_plan_job single = { .nodes = &alone, .n_nodes = 1 };
+
+	ktap_ok(ina_plan_adds(&job, 0) && !ina_plan_adds(&job, 1) && !ina_plan_adds(&job, 2) &&
+		!ina_plan_adds(&job, 3) && !ina_plan_adds(&single, 0),
+		"who has workers below adds, a leaf and who has none below do not");
+}
+
 static void test_refusals(void)
 {
 	static const struct {
@@ -260,6 +275,7 @@ int main(void)
 {
 	ktap_start();
 	test_read();
+	test_adds();
 	test_refusals();
 	test_apply();
 	test_random();

@@ -78,47 +78,19 @@ static int jobs_fail_memory(const struct jobs_work *work)
 	return -ENOMEM;
 }
 
-/* Which machines of a job add up what others send. */
-static bool *jobs_adds(const struct ina_plan_job *job)
-{
-	bool *used = calloc((size_t)job->n_nodes + 1, sizeof(*used));
-	bool *adds = calloc((size_t)job->n_nodes + 1, sizeof(*adds));
-
-	if (used && adds)
-		ina_plan_used(job, used);
-	for (int i = 0; used && adds && i < job->n_nodes; i++) {
-		if (used[i] && job->nodes[i].parent >= 0)
-			adds[job->nodes[i].parent] = true;
-	}
-	if (!used) {
-		free(adds);
-		adds = NULL;
-	}
-	free(used);
-	return adds;
-}
-
-int ina_jobs_occupy(struct ina_topo *topo, const struct ina_plan *running, uint32_t except)
+void ina_jobs_occupy(struct ina_topo *topo, const struct ina_plan *running, uint32_t except)
 {
 	for (int j = 0; j < running->n_jobs; j++) {
 		const struct ina_plan_job *job = &running->jobs[j];
-		bool *adds;
 
-		if (job->id == except)
-			continue;
-		adds = jobs_adds(job);
-		if (!adds)
-			return -ENOMEM;
-		for (int i = 0; i < job->n_nodes; i++) {
-			int host = adds[i] ? ina_topo_find(topo, job->nodes[i].host) :
-					     INA_TOPO_NONE;
+		for (int i = 0; job->id != except && i < job->n_nodes; i++) {
+			int host = ina_plan_adds(job, i) ?
+				   ina_topo_find(topo, job->nodes[i].host) : INA_TOPO_NONE;
 
 			if (host >= 0 && topo->nodes[host].capacity > 0)
 				topo->nodes[host].capacity--;
 		}
-		free(adds);
 	}
-	return 0;
 }
 
 static bool jobs_start(struct jobs_work *work)
@@ -292,20 +264,15 @@ static int jobs_recognise(struct jobs_work *work, const struct ina_plan_job *job
 }
 
 /* A tree that stays: the switches it aggregates for have a unit less. */
-static int jobs_reserve(struct jobs_work *work, const struct ina_plan_job *job)
+static void jobs_reserve(struct jobs_work *work, const struct ina_plan_job *job)
 {
-	bool *adds = jobs_adds(job);
-
-	if (!adds)
-		return jobs_fail_memory(work);
 	for (int i = 0; i < job->n_nodes; i++) {
-		int host = adds[i] ? ina_topo_find(work->topo, job->nodes[i].host) : INA_TOPO_NONE;
+		int host = ina_plan_adds(job, i) ?
+			   ina_topo_find(work->topo, job->nodes[i].host) : INA_TOPO_NONE;
 
 		if (host >= 0 && work->switch_of[host] >= 0)
 			ina_forest_reserve(work->forest, work->switch_of[host]);
 	}
-	free(adds);
-	return 0;
 }
 
 /* Find out what a job has; what is not ours takes its units. */
@@ -320,7 +287,9 @@ static int jobs_read(struct jobs_work *work, const struct ina_plan_job *job, str
 	run->tree = known ? jobs_recognise(work, job, run) : -EINVAL;
 	if (run->tree == -ENOMEM)
 		return jobs_fail_memory(work);
-	return run->tree == -EINVAL ? jobs_reserve(work, job) : 0;
+	if (run->tree == -EINVAL)
+		jobs_reserve(work, job);
+	return 0;
 }
 
 static int jobs_read_all(struct jobs_work *work)

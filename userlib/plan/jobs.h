@@ -68,10 +68,7 @@ int ina_jobs_plan(const struct ina_topo *topo, struct ina_plan *plan,
 		  const struct ina_jobs_new *new, struct ina_jobs *jobs,
 		  struct ina_doc_error *err);
 
-/*
- * Take what running jobs but @except aggregate off the capacities of the machines. 0 or
- * -ENOMEM.
- */
-int ina_jobs_occupy(struct ina_topo *topo, const struct ina_plan *running, uint32_t except);
+/* Take what running jobs but @except aggregate off the capacities of the machines. */
+void ina_jobs_occupy(struct ina_topo *topo, const struct ina_plan *running, uint32_t except);
 
 #endif

@@ -504,6 +504,20 @@ void ina_plan_used(const struct ina_plan_job *job, bool *used)
 	}
 }
 
+bool ina_plan_adds(const struct ina_plan_job *job, int node)
+{
+	bool adds = false;
+
+	for (int i = 0; i < job->n_nodes && !adds; i++) {
+		int at = job->nodes[i].workers ? job->nodes[i].parent : -1;
+
+		while (at >= 0 && at != node)
+			at = job->nodes[at].parent;
+		adds = at == node;
+	}
+	return adds;
+}
+
 /* Could be written as it is, and no reader takes it for something else? */
 static bool plan_is_plain(const char *text)
 {

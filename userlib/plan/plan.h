@@ -78,6 +78,12 @@ const char *ina_plan_option(char *const *options, const char *key);
 /* Which nodes of @job have workers, or somebody below them who has: the others sum nothing. */
 void ina_plan_used(const struct ina_plan_job *job, bool *used);
 
+/*
+ * Does @node of @job add up what other machines send, so that it takes a unit of the capacity of
+ * its machine? Somebody below it has workers then.
+ */
+bool ina_plan_adds(const struct ina_plan_job *job, int node);
+
 /* An address as everybody writes it; false if @word is none. */
 bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN]);
 
