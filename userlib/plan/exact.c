@@ -21,7 +21,7 @@
  * @pick: candidate of each of them, INA_TOPO_NONE for none of its own
  * @best: the same in the best solution so far
  * @n: how many
- * @value: of @best: jobs with a tree of their own times (n + 1), less trees changed
+ * @value: of @best: jobs with a tree of their own times (n + 1), and one for each tree kept
  * @bound: no solution has more trees of their own
  * @steps: left
  */
@@ -74,7 +74,7 @@ static void ina_exact_search(struct ina_exact *exact, int i, int own, long value
 	hope = ina_exact_hope(exact, i);
 	if (hope > exact->bound - own)
 		hope = exact->bound - own;
-	if (value + hope * (exact->n + 1L) <= exact->value)
+	if (value + hope * (exact->n + 2L) <= exact->value)
 		return;
 	/* The tree it has comes first: no change. */
 	trees = exact->forest->jobs[exact->order[i]].candidates.n;
@@ -86,8 +86,8 @@ static void ina_exact_search(struct ina_exact *exact, int i, int own, long value
 			continue;
 		ina_exact_units(exact, i, t, 1);
 		exact->pick[i] = t;
-		ina_exact_search(exact, i + 1, own + 1, value + exact->n + 1 -
-				 (exact->before[i] >= 0 && t != exact->before[i]));
+		ina_exact_search(exact, i + 1, own + 1,
+				 value + exact->n + 1 + (t == exact->before[i]));
 		exact->pick[i] = INA_TOPO_NONE;
 		ina_exact_units(exact, i, t, -1);
 	}
@@ -128,7 +128,7 @@ static bool ina_exact_start(struct ina_exact *exact)
 		exact->pick[i] = INA_TOPO_NONE;
 		exact->best[i] = job->kind == INA_FOREST_OWN ? job->tree : INA_TOPO_NONE;
 		exact->value += exact->best[i] < 0 ? 0 :
-				n + 1L - (job->home >= 0 && job->home != job->tree);
+				n + 1L + (job->home == job->tree);
 		ina_forest_set(forest, exact->order[i], INA_TOPO_NONE, INA_FOREST_NONE);
 	}
 	return true;
