@@ -18,7 +18,7 @@
  * @running_path: plan of the jobs that run, NULL if none was given
  * @job: number of the job that comes, below 0 if none does
  * @hosts: machines it needs
- * @workers: on each
+ * @workers: on each, 0 if not given
  * @size: bytes of its gradient, 0 if not given
  * @alpha: weight of a fragment left free
  * @options: words of job add, NULL-ended
@@ -44,7 +44,7 @@ static int place_required(const struct plan_place *place, bool options)
 {
 	if (!place->topo_path)
 		return error_usage("topo is required");
-	if (place->job < 0 && (place->hosts || place->size || options))
+	if (place->job < 0 && (place->hosts || place->size || place->workers || options))
 		return error_usage("job is required");
 	if (place->job < 0 && !place->running_path)
 		return error_usage("job or running is required");
@@ -86,8 +86,8 @@ static int place_words(struct inaconf *ctx, struct plan_place *place, int argc, 
 static int place_work_out(struct plan_place *place)
 {
 	struct ina_jobs_new new = {
-		.id = (uint32_t)place->job, .hosts = (int)place->hosts,
-		.workers = (uint32_t)place->workers, .alpha = place->alpha,
+		.id = place->job < 0 ? 0 : (uint32_t)place->job, .hosts = (int)place->hosts,
+		.workers = place->workers ? (uint32_t)place->workers : 1, .alpha = place->alpha,
 		.options = place->options,
 	};
 	struct ina_doc_error err;
@@ -118,6 +118,16 @@ static const char *place_kind(const struct ina_jobs_tree *tree)
 	return tree->fixed ? "fixed" : words[tree->kind];
 }
 
+static int place_machines(const struct plan_place *place, int j)
+{
+	const struct ina_plan_job *job = &place->plan->jobs[j];
+	int n = 0;
+
+	for (int i = 0; i < job->n_nodes; i++)
+		n += job->nodes[i].workers > 0;
+	return n;
+}
+
 /* Why a job has the tree it has, for people. */
 static void place_print_text(struct print *p, const struct plan_place *place, int j)
 {
@@ -128,8 +138,8 @@ static void place_print_text(struct print *p, const struct plan_place *place, in
 	else if (tree->kind == INA_FOREST_OWN)
 		print_text(p, "tree of its own at %s", place->topo->nodes[tree->root].name);
 	else if (tree->kind == INA_FOREST_NONE)
-		print_text(p, "%s; its first machine sums", place->plan->jobs[j].n_nodes > 1 ?
-			   "no aggregators join its machines" : "one machine");
+		print_text(p, "%s; its first machine sums", place_machines(place, j) > 2 ?
+			   "no aggregators join its machines" : "needs no aggregator");
 	else
 		print_text(p, "no tree of its own fits; its first machine sums");
 	if (tree->moved)
@@ -206,7 +216,7 @@ static void place_print(struct print *p, const struct plan_place *place)
 
 int plan_place(struct inaconf *ctx, int argc, char **argv)
 {
-	struct plan_place place = { .job = -1, .workers = 1, .alpha = INA_JOBS_ALPHA };
+	struct plan_place place = { .job = -1, .alpha = INA_JOBS_ALPHA };
 	int ret = place_words(ctx, &place, argc, argv);
 
 	if (!ret)

@@ -9,7 +9,7 @@
 #include "jobs.h"
 #include "ktap.h"
 
-#define FABRICS		200
+#define FABRICS		400
 #define EVENTS		25
 #define ROOM		64	/* nodes of a fabric */
 
@@ -21,6 +21,7 @@ enum property {
 	CAPACITY,
 	ON_THE_WAY,
 	TWO_CHILDREN,
+	ROOT,
 	KEPT,
 	MOVED,
 	OPTIMAL,
@@ -36,7 +37,8 @@ static const char *const texts[PROPERTIES] = {
 	[FREE_MACHINES] = "a new job gets machines that were free and do not aggregate",
 	[CAPACITY] = "no machine aggregates for more jobs than it has units",
 	[ON_THE_WAY] = "sums go up: each aggregator's switch is above those of its children",
-	[TWO_CHILDREN] = "an aggregator has two children or more",
+	[TWO_CHILDREN] = "an aggregator has two children or more, who leaves has none",
+	[ROOT] = "the root has workers, and stays the root",
 	[KEPT] = "what is not said to be moved has the tree it had, what waits has none",
 	[MOVED] = "what is said to be moved had a tree of aggregators, and another one",
 	[OPTIMAL] = "small cases are proven optimal, and there is no gap",
@@ -95,7 +97,7 @@ static struct ina_topo *fabric(void)
 
 	for (int i = 0; i < racks; i++) {
 		rack[i] = add_switch(topo, 1, i);
-		for (int k = draw(5); k >= 0; k--) {
+		for (int k = 1 + draw(6); k >= 0; k--) {
 			struct ina_topo_link link = { .b = rack[i], .rate = 1e9 };
 
 			link.a = add(topo, "h", 0, i, NULL);
@@ -209,7 +211,7 @@ static int adds_for(const struct ina_plan *plan, const char *host, int *workers)
 	return n;
 }
 
-/* A tree of aggregators: sums go up in the fabric, and every aggregator joins. */
+/* A tree of aggregators below the root: sums go up in the fabric, and every aggregator joins. */
 static void check_own(const struct ina_topo *topo, const struct ina_plan_job *job)
 {
 	bool up = true, joins = true;
@@ -218,9 +220,9 @@ static void check_own(const struct ina_topo *topo, const struct ina_plan_job *jo
 		int host = ina_topo_find(topo, job->nodes[i].host), at = switch_of(topo, host);
 		int parent = job->nodes[i].parent;
 
-		joins = joins && (job->nodes[i].workers ? !children(job, i) :
-							  at >= 0 && children(job, i) > 1);
-		if (parent < 0)
+		joins = joins && (job->nodes[i].workers ? parent < 0 || !children(job, i) :
+							  at >= 0 && children(job, i) != 1);
+		if (parent < 0 || job->nodes[parent].parent < 0)
 			continue;
 		parent = switch_of(topo, ina_topo_find(topo, job->nodes[parent].host));
 		up = up && parent >= 0 && leads_up(topo, at < 0 ? host : at, parent);
@@ -235,10 +237,19 @@ static bool waits(const struct ina_plan_job *job)
 	bool direct = true;
 
 	for (int i = 0; i < job->n_nodes; i++)
-		direct = direct && job->nodes[i].workers &&
+		direct = direct && (job->nodes[i].workers || !children(job, i)) &&
 			 (job->nodes[i].parent < 0 ||
 			  job->nodes[job->nodes[i].parent].parent < 0);
 	return direct;
+}
+
+static const struct ina_plan_node *root_of(const struct ina_plan_job *job)
+{
+	int i = 0;
+
+	while (job->nodes[i].parent >= 0)
+		i++;
+	return &job->nodes[i];
 }
 
 static void check_jobs(const struct ina_topo *topo, const struct ina_plan *before,
@@ -257,6 +268,9 @@ static void check_jobs(const struct ina_topo *topo, const struct ina_plan *befor
 		n_kind[tree->kind] += !tree->fixed;
 		if (mine)
 			check_own(topo, job);
+		if (!tree->fixed)
+			must(ROOT, root_of(job)->workers &&
+			     (!old || !strcmp(root_of(job)->host, root_of(old)->host)));
 		if (tree->moved)
 			must(MOVED, old && !waits(old) && !same_tree(job, old));
 		else
@@ -274,15 +288,15 @@ static void check_machines(const struct ina_topo *topo, const struct ina_plan *b
 
 	for (int i = 0; i < topo->n_nodes; i++) {
 		int was, now, n = adds_for(plan, topo->nodes[i].name, &now);
+		int added = adds_for(before, topo->nodes[i].name, &was);
 
-		adds_for(before, topo->nodes[i].name, &was);
-		capacity = capacity && (switch_of(topo, i) < 0 || n <= topo->nodes[i].capacity);
+		capacity = capacity && (topo->nodes[i].level || n <= topo->nodes[i].capacity);
 		for (int k = 0; new && k < new->n_nodes; k++) {
 			if (strcmp(new->nodes[k].host, topo->nodes[i].name) ||
 			    !new->nodes[k].workers)
 				continue;
 			now--;
-			free_ones = free_ones && !was && switch_of(topo, i) < 0;
+			free_ones = free_ones && !was && !added && switch_of(topo, i) < 0;
 		}
 		stay = stay && was == now;
 	}
@@ -338,8 +352,8 @@ static void check_occupied(struct ina_topo *topo, const struct ina_plan *plan)
 }
 
 /*
- * A job that somebody else planned, on any machines: below one aggregator with a unit left,
- * wherever it is; or it waits for a tree.
+ * A job that somebody else planned, on any machines: below one that has a unit left and no
+ * workers, wherever it is; or it waits for a tree.
  */
 static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint32_t id,
 			bool tree)
@@ -352,15 +366,17 @@ static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint
 	job.options[1] = strdup("1");
 	job.nodes = calloc(ROOM, sizeof(*job.nodes));
 	for (int i = 0; tree && i < topo->n_nodes && !job.n_nodes; i++) {
-		if (topo->nodes[i].level || switch_of(topo, i) < 0 ||
-		    adds_for(plan, topo->nodes[i].name, &workers) >= topo->nodes[i].capacity)
+		if (topo->nodes[i].level || draw(3) ||
+		    adds_for(plan, topo->nodes[i].name, &workers) >= topo->nodes[i].capacity ||
+		    workers)
 			continue;
 		job.nodes[job.n_nodes].parent = -1;
 		job.nodes[job.n_nodes++].host = strdup(topo->nodes[i].name);
 	}
 	for (int i = 0; (!tree || job.n_nodes) && job.n_nodes < 4 && i < topo->n_nodes; i++) {
-		adds_for(plan, topo->nodes[i].name, &workers);
-		if (topo->nodes[i].level || switch_of(topo, i) >= 0 || workers || draw(4))
+		if (topo->nodes[i].level || switch_of(topo, i) >= 0 || draw(4) ||
+		    adds_for(plan, topo->nodes[i].name, &workers) || workers ||
+		    (job.n_nodes && !strcmp(job.nodes[0].host, topo->nodes[i].name)))
 			continue;
 		job.nodes[job.n_nodes].parent = job.n_nodes ? 0 : -1;
 		job.nodes[job.n_nodes].workers = 1;
@@ -386,7 +402,7 @@ static void leave(struct ina_plan *plan, int j)
 static void event(const struct ina_topo *topo, struct ina_plan *plan, uint32_t id)
 {
 	char *options[] = { "capacity", "1000", NULL };
-	struct ina_jobs_new new = { .id = id, .hosts = draw(4), .workers = 1 + ktap_below(3),
+	struct ina_jobs_new new = { .id = id, .hosts = draw(6), .workers = 1 + ktap_below(3),
 				    .alpha = INA_JOBS_ALPHA, .options = options };
 	struct ina_plan *before = copy(plan);
 	struct ina_doc_error err = { "" };
@@ -394,8 +410,9 @@ static void event(const struct ina_topo *topo, struct ina_plan *plan, uint32_t i
 	int free_ones = 0, ret, workers;
 
 	for (int i = 0; i < topo->n_nodes; i++) {
-		adds_for(plan, topo->nodes[i].name, &workers);
-		free_ones += !topo->nodes[i].level && switch_of(topo, i) < 0 && !workers;
+		int adds = adds_for(plan, topo->nodes[i].name, &workers);
+
+		free_ones += !topo->nodes[i].level && switch_of(topo, i) < 0 && !workers && !adds;
 	}
 	ret = ina_jobs_plan(topo, plan, &new, &jobs, &err);
 	must(PLANNED, ret == (new.hosts > free_ones ? -ENOSPC : 0) &&

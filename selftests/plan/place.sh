@@ -7,7 +7,7 @@
 #
 #     b0--s0        s1--b1        s0 joins l0, l1 and l2, s1 only l0 and l1; a0, b0, ... aggregate
 #        /| \______/|
-#   a0--l0 l1--a1   l2--a2        l0: n1 n2   l1: n3 n4   l2: n5 n6
+#   a0--l0 l1--a1   l2--a2        l0: n1 n2   l1: n3 n4   l2: n5 n6 n7
 # shellcheck disable=SC2016,SC2317 # ok calls the functions, inner shells expand
 set -uo pipefail
 
@@ -66,8 +66,8 @@ applied()
 
 {
 	echo "hosts:"
-	for i in 1 2 3 4 5 6; do
-		rack=$(((i - 1) / 2))
+	for i in 1 2 3 4 5 6 7; do
+		rack=$((i < 7 ? (i - 1) / 2 : 2))
 		echo "- {name: n$i, addr: 10.0.0.$i, rack: $rack, nics: [{to: l$rack, rate: 10G}]}"
 	done
 	for i in 0 1 2; do
@@ -89,50 +89,73 @@ applied()
 } >topo.yaml
 cat >now.yaml <<'END'
 jobs:
-- {id: 1, options: {capacity: 1k}, tree: [{host: b0, addr: 10.0.2.0}, {host: n1, addr: 10.0.0.1, parent: b0, workers: 2},
+- {id: 1, options: {capacity: 1k}, tree: [{host: n6, addr: 10.0.0.6, workers: 1}, {host: b0, addr: 10.0.2.0, parent: n6},
+   {host: n1, addr: 10.0.0.1, parent: b0, workers: 2},
    {host: n3, addr: 10.0.0.3, parent: b0, workers: 1}]}
-- {id: 5, options: {capacity: 1k}, tree: [{host: n6, addr: 10.0.0.6, workers: 1}]}
+- {id: 5, options: {capacity: 1k}, tree: [{host: n7, addr: 10.0.0.7, workers: 1}]}
+END
+cat >direct.yaml <<'END'
+jobs:
+- {id: 1, options: {capacity: 1k}, tree: [{host: n6, addr: 10.0.0.6, workers: 1}, {host: b0, addr: 10.0.2.0, parent: n6, workers: 0},
+   {host: n1, addr: 10.0.0.1, parent: n6, workers: 2},
+   {host: n3, addr: 10.0.0.3, parent: n6, workers: 1}]}
 END
 new=(job 2 hosts 3 size 4M)
 
-ok "the first job" place 0 job 1 hosts 2 workers 2 options capacity 1k dtype bf16
+ok "the first job" place 0 job 1 hosts 3 workers 2 options capacity 1k dtype bf16
 ok "a rack, and its aggregator" says "# fragments: score 2" \
-	"# trees of their own: 1, at most 1; moved: 0; optimal" "# job 1: n1 n2" "#   tree of its own at l0"
+	"# trees of their own: 1, at most 1; moved: 0; optimal" "# job 1: n5 n6 n7" "#   tree of its own at l2"
 ok "options and workers are in the plan" bash -c \
-	'grep -q "options: {capacity: 1k, dtype: bf16}" out && [[ $(grep -c "workers: 2" out) == 2 ]]'
+	'grep -q "options: {capacity: 1k, dtype: bf16}" out && [[ $(grep -c "workers: 2" out) == 3 ]]'
 ok "what runs is applied" applied apply now.yaml
+touch fake/n{1,3,6}/attached-1
+ok "the root alone sums, while workers are attached" applied apply direct.yaml
+ok "it gets a tree" bash -c '"$1" plan place topo topo.yaml running direct.yaml >own.yaml &&
+	grep -qx "#   tree of its own at s[01]" own.yaml' - "$inaconf"
+ok "while they are" applied apply own.yaml
+ok "and the one it had" applied apply now.yaml from own.yaml
 ok "a job that only s0 can join" place 0 running now.yaml "${new[@]}"
 ok "another tree moves for it" says "# fragments: score 3" \
 	"# trees of their own: 2, at most 2; moved: 1; optimal" \
-	"# job 1: n1 n3" "#   tree of its own at s1; moved" \
-	"# job 2: n2 n4 n5" "#   tree of its own at s0" "# job 5: n6" "#   one machine; its first machine sums"
-ok "what is printed can be applied" bash -c \
+	"# job 1: n6 n1 n3" "#   tree of its own at s1; moved" \
+	"# job 2: n2 n4 n5" "#   tree of its own at s0" "# job 5: n7" "#   needs no aggregator; its first machine sums"
+ok "what is printed can be applied while workers are attached" bash -c \
 	'"$1" plan place topo topo.yaml running now.yaml job 2 hosts 3 size 4M |
-	 "$1" plan apply - from now.yaml hook "$2/fakehost.sh" >applied 2>&1' - "$inaconf" "$here"
+	 "$1" plan apply - hook "$2/fakehost.sh" >applied 2>&1' - "$inaconf" "$here"
 cp out next.yaml
 ok "then nothing differs" bash -c '"$1" plan diff next.yaml hook "$2/fakehost.sh" >diff &&
 	! grep -q "tree set" diff' - "$inaconf" "$here"
-ok "and b0 sums for job 2" grep -q "10.0.0.5" "$INA_FAKE/b0/"*
+ok "and b0 sums for job 2 alone" bash -c 'grep -q "10.0.0.5" "$1/b0/tree-2" && [[ ! -e $1/b0/tree-1 ]]' - "$INA_FAKE"
 ok "planned again, nothing moves" bash -c '"$1" plan place topo topo.yaml running next.yaml >again &&
 	[[ $(grep -v "^#" again) == "$(grep -v "^#" next.yaml)" ]]' - "$inaconf"
-sed 's/n6/x/' now.yaml >strange.yaml
+sed 's/n7/x/' now.yaml >strange.yaml
 ok "a tree that is not ours" place 0 running strange.yaml
 ok "stays" says "# trees of their own: 1, at most 1; moved: 0; optimal" \
-	"# job 1: n1 n3" "#   tree of its own at s0" "# job 5: x" "#   not a tree of plan place: stays"
+	"# job 1: n6 n1 n3" "#   tree of its own at s0" "# job 5: x" "#   not a tree of plan place: stays"
 sed 's/b0/b1/;s/parent: b0/parent: b1/g;s/10.0.2.0/10.0.2.1/' now.yaml >b1.yaml
-sed 's/{host: n6, addr: 10.0.0.6, workers: 1}/{host: b0, addr: 10.0.2.0}, {host: n6, addr: 10.0.0.6, parent: b0, workers: 1}/' \
+sed 's/{host: n7, addr: 10.0.0.7, workers: 1}/{host: b0, addr: 10.0.2.0}, {host: n7, addr: 10.0.0.7, parent: b0, workers: 1}/' \
 	b1.yaml >full.yaml
 ok "what a tree that is not ours takes is taken" place 0 running full.yaml "${new[@]}"
 ok "the new job waits" grep -qx "#   no tree of its own fits; its first machine sums" out
 ok "without an aggregator" bash -c '! grep -A3 "^- id: 2" out | grep -q "host: b"'
 ok "-j" bash -c '"$1" -j plan place topo topo.yaml running now.yaml job 2 hosts 3 size 4M >out' - "$inaconf"
 ok "-j: the same" holds '.own == 2 and .bound == 2 and .moved == 1 and .optimal and .score == 3 and
-	.jobs[0] == {job: 1, hosts: ["n1", "n3"], tree: "own", root: "s1", moved: true}'
+	.jobs[0] == {job: 1, hosts: ["n6", "n1", "n3"], tree: "own", root: "s1", moved: true}'
 ok "too many machines" place 1 running now.yaml job 2 hosts 4 size 1
 ok "is said" grep -qx "Error: job 2 needs 4 machines, 3 are free" err
 ok "a job that runs" refuses "job 1 runs already" running now.yaml job 1 hosts 1 size 1
 ok "no hosts" refuses "hosts is required: how many machines the job needs" job 1 size 1
 ok "no job" refuses "job is required" hosts 1
+ok "workers, but no job" refuses "job is required" running now.yaml workers 3
+sed 's/\(name: n[245]\),/\1, capacity: 0,/' topo.yaml >good.yaml
+mv topo.yaml all.yaml
+mv good.yaml topo.yaml
+ok "machines that may not sum" place 1 running now.yaml "${new[@]}"
+ok "are said" grep -qx "Error: job 2: none of its 3 machines has capacity to sum" err
+sed 's/\(name: n2\),/\1, capacity: 0,/' all.yaml >topo.yaml
+ok "who may not sum is not the root" bash -c '"$1" plan place topo topo.yaml running now.yaml job 2 hosts 3 size 4M |
+	grep -qx "# job 2: n4 n2 n5"' - "$inaconf"
+mv all.yaml topo.yaml
 ok "nothing" refuses "job or running is required"
 ok "no capacity" refuses "capacity is required" job 1 hosts 2
 ok "a bad plan" refuses "none: cannot be read: No such file or directory" running none
@@ -140,12 +163,12 @@ sed 's/aggregator: a1/aggregator: a0/' topo.yaml >two.yaml
 mv topo.yaml good.yaml
 mv two.yaml topo.yaml
 ok "an aggregator of two switches" refuses \
-	'topo.yaml:15: switches[1].aggregator: "a0" aggregates for "l0"' "${new[@]}"
+	'topo.yaml:16: switches[1].aggregator: "a0" aggregates for "l0"' "${new[@]}"
 sed 's/aggregator: a1/aggregator: a1, capacity: 2/' good.yaml >topo.yaml
 ok "two capacities" refuses \
-	'topo.yaml:15: switches[1].capacity: a switch with an aggregator has its capacity' "${new[@]}"
+	'topo.yaml:16: switches[1].capacity: a switch with an aggregator has its capacity' "${new[@]}"
 sed 's/aggregator: a1/aggregator: s0/' good.yaml >topo.yaml
-ok "an aggregator that is no host" refuses 'topo.yaml:15: switches[1].aggregator: no host "s0"' "${new[@]}"
+ok "an aggregator that is no host" refuses 'topo.yaml:16: switches[1].aggregator: no host "s0"' "${new[@]}"
 
 # large LEAVES SPINES JOBS: links with one unit, and jobs that wait on three racks each.
 large()

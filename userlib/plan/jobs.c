@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Plans for all jobs. Running trees that could have been found here are candidates of the
- * forest and may move; any other tree stays, and what it takes is taken off first. A job that
- * gets no tree of its own has its first machine sum: that is how one is known that waits.
+ * forest and may move; any other tree stays, and what it takes is taken off first. The root of a
+ * job is one of its machines for as long as it runs: rounds under way need it. Aggregators join
+ * the others below it; for a job that gets none, and waits for them, the root sums alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 /**
  * struct jobs_shape - a tree as it would be in a plan
  * @n: machines
- * @host: their indices in the topology; those with workers come first
+ * @host: their indices in the topology; the root is first, then come the others with workers
  * @parent: position of the parent of each, -1 at the root
  */
 struct jobs_shape {
@@ -30,7 +31,7 @@ struct jobs_shape {
  * struct jobs_run - a job of the plan
  * @number: in the forest, INA_TOPO_NONE if it is fixed
  * @tree: candidate it runs with, INA_TOPO_NONE if none
- * @hosts: its machines, ascending
+ * @hosts: its machines: the root, then the others, ascending
  * @n: how many
  */
 struct jobs_run {
@@ -140,7 +141,14 @@ static void jobs_end(struct jobs_work *work)
 	free(work->shape.parent);
 }
 
-/* The first machine sums for the others. */
+/* The machines a tree joins: all but the root, if there are others. */
+static const int *jobs_leaves(const struct jobs_run *run, int *n)
+{
+	*n = run->n > 1 ? run->n - 1 : run->n;
+	return run->hosts + run->n - *n;
+}
+
+/* The root sums for the others. */
 static void jobs_shape_direct(struct jobs_work *work, const struct jobs_run *run)
 {
 	work->shape.n = run->n;
@@ -150,22 +158,23 @@ static void jobs_shape_direct(struct jobs_work *work, const struct jobs_run *run
 	}
 }
 
-/* The lowest switch above @node that joins branches, as a position; -1 above the root. */
+/* The lowest switch above @node that joins branches, as a position; above all is the root. */
 static int jobs_above(const struct jobs_work *work, const int *place, int node)
 {
 	do
 		node = work->up[node];
 	while (node >= 0 && work->children[node] < 2);
-	return node < 0 ? -1 : place[node];
+	return node < 0 ? 0 : place[node];
 }
 
-/* The tree under switch @root: where branches join, the aggregator of the switch adds up. */
-static void jobs_shape_tree(struct jobs_work *work, const struct jobs_run *run, int root)
+/* The tree under switch @top: where branches join, the aggregator of the switch adds up. */
+static void jobs_shape_tree(struct jobs_work *work, const struct jobs_run *run, int top)
 {
 	struct jobs_shape *shape = &work->shape;
-	int n_nodes = work->topo->n_nodes, *place = work->node_of;
+	int n_nodes = work->topo->n_nodes, *place = work->node_of, n;
+	const int *leaves = jobs_leaves(run, &n);
 
-	ina_candidate_parents(work->graph, run->hosts, run->n, root, work->up);
+	ina_candidate_parents(work->graph, leaves, n, top, work->up);
 	memset(work->children, 0, (size_t)n_nodes * sizeof(int));
 	for (int i = 0; i < n_nodes; i++) {
 		if (work->up[i] >= 0)
@@ -179,27 +188,36 @@ static void jobs_shape_tree(struct jobs_work *work, const struct jobs_run *run, 
 		place[i] = shape->n;
 		shape->host[shape->n++] = i;
 	}
-	for (int i = 0; i < shape->n; i++)
+	shape->parent[0] = -1;
+	for (int i = 1; i < shape->n; i++)
 		shape->parent[i] = jobs_above(work, place, shape->host[i]);
 	for (int i = run->n; i < shape->n; i++)
 		shape->host[i] = ina_topo_find(work->topo,
 					       work->topo->nodes[shape->host[i]].aggregator);
 }
 
+/* A node that takes part: others give the job up. */
+static bool jobs_used(const struct ina_plan_job *job, int node)
+{
+	return job->nodes[node].workers || ina_plan_adds(job, node);
+}
+
 /* Whether the job runs with this tree. */
 static bool jobs_matches(struct jobs_work *work, const struct ina_plan_job *job)
 {
 	const struct jobs_shape *shape = &work->shape;
-	int *node_of = work->node_of;
+	int *node_of = work->node_of, used = 0;
 
-	if (shape->n != job->n_nodes)
+	for (int i = 0; i < job->n_nodes; i++)
+		used += jobs_used(job, i);
+	if (shape->n != used)
 		return false;
 	for (int i = 0; i < work->topo->n_nodes; i++)
 		node_of[i] = INA_TOPO_NONE;
 	for (int i = 0; i < job->n_nodes; i++) {
 		int host = ina_topo_find(work->topo, job->nodes[i].host);
 
-		if (host >= 0)
+		if (host >= 0 && jobs_used(job, i))
 			node_of[host] = i;
 	}
 	for (int i = 0; i < shape->n; i++) {
@@ -212,12 +230,23 @@ static bool jobs_matches(struct jobs_work *work, const struct ina_plan_job *job)
 	return true;
 }
 
+/* Append a machine; the root goes first. */
+static void jobs_host_add(struct jobs_run *run, int host, bool root)
+{
+	run->hosts[run->n++] = root ? run->hosts[0] : host;
+	if (root)
+		run->hosts[0] = host;
+}
+
 static int jobs_compare(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Machines with workers; *@known is false if one is unknown or aggregates for a switch. */
+/*
+ * Machines with workers, the root first; *@known is false if one is unknown or aggregates for a
+ * switch, or if the root is none of them.
+ */
 static int jobs_hosts(const struct jobs_work *work, const struct ina_plan_job *job,
 		      struct jobs_run *run, bool *known)
 {
@@ -228,15 +257,18 @@ static int jobs_hosts(const struct jobs_work *work, const struct ina_plan_job *j
 	for (int i = 0; i < job->n_nodes; i++) {
 		int host = ina_topo_find(work->topo, job->nodes[i].host);
 
-		if (!job->nodes[i].workers)
+		if (!job->nodes[i].workers) {
+			*known = *known && job->nodes[i].parent >= 0;
 			continue;
+		}
 		if (host < 0 || work->topo->nodes[host].kind != INA_TOPO_HOST ||
 		    work->switch_of[host] >= 0)
 			*known = false;
 		else
-			run->hosts[run->n++] = host;
+			jobs_host_add(run, host, job->nodes[i].parent < 0);
 	}
-	qsort(run->hosts, (size_t)run->n, sizeof(int), jobs_compare);
+	if (*known)
+		qsort(run->hosts + 1, (size_t)run->n - 1, sizeof(int), jobs_compare);
 	return 0;
 }
 
@@ -245,13 +277,13 @@ static int jobs_recognise(struct jobs_work *work, const struct ina_plan_job *job
 			  const struct jobs_run *run)
 {
 	struct ina_candidates candidates;
-	int err, found = -EINVAL;
+	int err, n, found = -EINVAL;
+	const int *leaves = jobs_leaves(run, &n);
 
 	jobs_shape_direct(work, run);
 	if (jobs_matches(work, job))
 		return INA_TOPO_NONE;
-	err = ina_candidate_build(work->graph, run->hosts, run->n, INA_JOBS_CANDIDATES,
-				  &candidates);
+	err = ina_candidate_build(work->graph, leaves, n, INA_JOBS_CANDIDATES, &candidates);
 	if (err)
 		return err;
 	for (int t = 0; t < candidates.n && found < 0; t++) {
@@ -303,10 +335,13 @@ static int jobs_read_all(struct jobs_work *work)
 		err = jobs_read(work, &work->plan->jobs[work->n_runs], &work->runs[work->n_runs]);
 	for (int j = 0; !err && j < work->n_runs; j++) {
 		struct jobs_run *run = &work->runs[j];
+		const int *leaves;
+		int n;
 
 		if (run->tree == -EINVAL)
 			continue;
-		run->number = ina_forest_enlist(work->forest, run->hosts, run->n);
+		leaves = jobs_leaves(run, &n);
+		run->number = ina_forest_enlist(work->forest, leaves, n);
 		if (run->number < 0)
 			err = jobs_fail_memory(work);
 		else if (run->tree >= 0)
@@ -321,30 +356,57 @@ static bool jobs_copy(char **copy, const char *text)
 	return !text || *copy;
 }
 
-/* A machine of the topology as a node; what the job said of it so far stays. */
+static const struct ina_plan_node *jobs_known(const struct ina_plan_job *job, const char *host)
+{
+	for (int i = 0; i < job->n_nodes; i++) {
+		if (!strcmp(job->nodes[i].host, host))
+			return &job->nodes[i];
+	}
+	return NULL;
+}
+
+/*
+ * A machine of the topology as a node. The plan knows better how it is reached, also from another
+ * job, and what the job said of it so far stays.
+ */
 static bool jobs_node(const struct jobs_work *work, const struct ina_plan_job *job, int host,
 		      uint32_t workers, struct ina_plan_node *node)
 {
 	const struct ina_topo_node *from = &work->topo->nodes[host];
-	const char *where = from->where, *addr = from->addr;
+	const struct ina_plan_node *known = jobs_known(job, from->name), *other = known;
 
-	for (int i = 0; i < job->n_nodes; i++) {
-		if (strcmp(job->nodes[i].host, from->name))
+	for (int j = 0; !other && j < work->plan->n_jobs; j++)
+		other = jobs_known(&work->plan->jobs[j], from->name);
+	node->workers = known ? known->workers : workers;
+	return jobs_copy(&node->host, from->name) &&
+	       jobs_copy(&node->where, other ? other->where : from->where) &&
+	       jobs_copy(&node->addr, known ? known->addr : from->addr);
+}
+
+/* Who takes no part any more becomes a leaf without workers: so it gives the job up. */
+static bool jobs_leave(const struct ina_plan_job *job, struct ina_plan_job *made)
+{
+	bool ok = true;
+
+	for (int i = 0; ok && i < job->n_nodes; i++) {
+		const struct ina_plan_node *from = &job->nodes[i];
+		struct ina_plan_node *node = &made->nodes[made->n_nodes];
+
+		if (!jobs_used(job, i) || jobs_known(made, from->host))
 			continue;
-		where = job->nodes[i].where;
-		addr = job->nodes[i].addr;
-		workers = job->nodes[i].workers;
+		made->n_nodes++;
+		ok = jobs_copy(&node->host, from->host) && jobs_copy(&node->where, from->where) &&
+		     jobs_copy(&node->addr, from->addr);
 	}
-	node->workers = workers;
-	return jobs_copy(&node->host, from->name) && jobs_copy(&node->where, where) &&
-	       jobs_copy(&node->addr, addr);
+	return ok;
 }
 
 /* The job gets the tree of work->shape, with @workers on each machine that is new in it. */
 static int jobs_write(const struct jobs_work *work, struct ina_plan_job *job, uint32_t workers)
 {
 	const struct jobs_shape *shape = &work->shape;
-	struct ina_plan_job made = { .nodes = calloc((size_t)shape->n, sizeof(*made.nodes)) };
+	size_t room = (size_t)shape->n + (size_t)job->n_nodes;
+	struct ina_plan_job made = { .nodes = calloc(room, sizeof(*made.nodes)) };
 	bool ok = made.nodes;
 
 	for (int i = 0; ok && i < shape->n; i++) {
@@ -352,7 +414,7 @@ static int jobs_write(const struct jobs_work *work, struct ina_plan_job *job, ui
 		made.nodes[i].parent = shape->parent[i];
 		ok = jobs_node(work, job, shape->host[i], workers, &made.nodes[i]);
 	}
-	if (!ok) {
+	if (!ok || !jobs_leave(job, &made)) {
 		ina_plan_job_clear(&made);
 		return jobs_fail_memory(work);
 	}
@@ -364,27 +426,31 @@ static int jobs_write(const struct jobs_work *work, struct ina_plan_job *job, ui
 	return 0;
 }
 
-/* Those who run have their machines. */
+/* Those who run have their machines: where they have workers, and where they sum. */
 static int jobs_take(const struct jobs_work *work, struct ina_place *place)
 {
-	bool *taken = calloc((size_t)work->topo->n_nodes + 1, sizeof(*taken));
-	int err = taken ? 0 : -ENOMEM;
+	size_t n_nodes = (size_t)work->topo->n_nodes + 1;
+	bool *taken = calloc(n_nodes, sizeof(*taken));
+	int *hosts = calloc(n_nodes, sizeof(*hosts));
+	int err = taken && hosts ? 0 : -ENOMEM;
 
 	for (int j = 0; !err && j < work->plan->n_jobs; j++) {
-		struct jobs_run run = { 0 };
-		bool known;
+		const struct ina_plan_job *job = &work->plan->jobs[j];
 		int n = 0;
 
-		err = jobs_hosts(work, &work->plan->jobs[j], &run, &known);
-		for (int i = 0; !err && i < run.n; i++) {
-			if (!taken[run.hosts[i]])
-				run.hosts[n++] = run.hosts[i];
-			taken[run.hosts[i]] = true;
+		for (int i = 0; i < job->n_nodes; i++) {
+			int host = jobs_used(job, i) ?
+				   ina_topo_find(work->topo, job->nodes[i].host) : INA_TOPO_NONE;
+
+			if (host < 0 || work->topo->nodes[host].kind != INA_TOPO_HOST ||
+			    work->switch_of[host] >= 0 || taken[host])
+				continue;
+			hosts[n++] = host;
+			taken[host] = true;
 		}
-		if (!err)
-			err = ina_place_take(place, run.hosts, n);
-		free(run.hosts);
+		err = ina_place_take(place, hosts, n);
 	}
+	free(hosts);
 	free(taken);
 	return err;
 }
@@ -416,7 +482,26 @@ static struct ina_plan_job *jobs_insert(struct ina_plan *plan, const struct ina_
 	return &jobs[at];
 }
 
-/* Machines for the new job; for now its first one sums. */
+/* The first machine that may sum becomes the root, if one has to sum. */
+static int jobs_root(const struct jobs_work *work, const struct ina_jobs_new *new,
+		     struct jobs_run *run)
+{
+	int at = 0, root;
+
+	while (run->n > 1 && at < run->n && work->topo->nodes[run->hosts[at]].capacity < 1)
+		at++;
+	if (at == run->n) {
+		snprintf(work->err->text, sizeof(work->err->text),
+			 "job %u: none of its %d machines has capacity to sum", new->id, run->n);
+		return -ENOSPC;
+	}
+	root = run->hosts[at];
+	memmove(run->hosts + 1, run->hosts, (size_t)at * sizeof(int));
+	run->hosts[0] = root;
+	return 0;
+}
+
+/* Machines for the new job; for now its root sums alone. */
 static int jobs_place(struct jobs_work *work, struct ina_place *place,
 		      const struct ina_jobs_new *new, double *score)
 {
@@ -433,6 +518,8 @@ static int jobs_place(struct jobs_work *work, struct ina_place *place,
 			 ina_place_free(place));
 	else if (err)
 		err = jobs_fail_memory(work);
+	if (!err)
+		err = jobs_root(work, new, &run);
 	if (!err) {
 		jobs_shape_direct(work, &run);
 		job = jobs_insert(work->plan, new);

@@ -30,7 +30,7 @@ struct ina_jobs_new {
 /**
  * struct ina_jobs_tree - what a job of the plan has
  * @kind: own: a tree of aggregators; shared: one would fit if it took turns with others;
- *	none: no tree is possible. Without a tree of its own its first machine sums for it
+ *	none: no tree is possible. Without a tree of its own its root sums alone
  * @fixed: its tree is not one that is found here; it stays, and @kind says nothing
  * @moved: it had a tree of aggregators, and another one
  * @root: switch on top of its own tree, INA_TOPO_NONE without one
