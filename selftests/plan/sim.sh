@@ -139,20 +139,22 @@ place first 0 . . .
 place best 1 . . .
 trees first . 0 . .
 trees best . 1 . .
-share greedy . . 1 .
 switches every . . . 0
 switches joining . . . 1
 END
 ok "placement changes the figures" differ "$(rows first 0 1 1 0)" "$(rows first 1 1 1 0)"
-ok "trees do" differ "$(rows first 1 0 1 0)" "$(rows first 1 1 1 0)"
+ok "trees do" differ "$(rows first 1 0 0 0)" "$(rows first 1 1 1 0)"
 ok "sharing does" differ "$(rows first 0 1 0 0)" "$(rows first 0 1 1 0)"
 ok "joining switches do" differ "$(rows first 0 1 1 0)" "$(rows first 0 1 1 1)"
+small one --share greedy
+ok "--share greedy: trees that share" same "$(rows one . 1 . .)" "$(rows first . 1 1 .)"
+ok "and first fits, which do not" same "$(rows one . 0 . .)" "$(rows first . 0 0 .)"
 small one --share none
 ok "--share none: no variant that shares" [ ! "$(rows one . . 1 .)" ]
 ok "trees as in the full run" same "$(rows one . 1 0 .)" "$(rows first . 1 0 .)"
-ok "first fits are not shared: nothing changes there" same "$(rows one . 0 0 .)" "$(rows first . 0 1 .)"
+ok "first fits are not shared: nothing changes there" same "$(rows one . 0 0 .)" "$(rows first . 0 . .)"
 ok "a limit on links" small one --limit link
-ok "changes the figures" differ "$(rows one 0 0 1 0)" "$(rows first 0 0 1 0)"
+ok "changes the figures" differ "$(rows one 0 0 0 0)" "$(rows first 0 0 0 0)"
 ok "capacity for all" small one --capacity 1000
 ok "is a score of 1 everywhere" [ "$(cut -d, -f9 one.csv | sort -u | paste -sd,)" = "1,score" ]
 
