@@ -221,8 +221,8 @@ void ina_sim_report_csv(const struct ina_sim_table *table, FILE *file)
 		const struct ina_sim_row *row = &table->rows[i];
 
 		fprintf(file, "%s,%.9g,%d,%d,%d,%d,%d,%llu", row->trace, row->rate,
-			row->best_place, row->best_trees, row->best_trees && row->shared, !row->every,
-			row->result.jobs,
+			row->best_place, row->best_trees, row->best_trees && row->shared,
+			!row->every, row->result.jobs,
 			(unsigned long long)row->result.events);
 		for (c = 0; c < INA_SIM_COLUMNS; c++)
 			fprintf(file, ",%.9g", ina_sim_value(&row->result, c));
@@ -273,7 +273,8 @@ void ina_sim_report_json(const struct ina_sim_table *table, FILE *file)
 		fprintf(file, ", \"rate\": %.9g, \"placement\": %s, \"trees\": %s, "
 			"\"sharing\": %s, \"joining_only\": %s, ", row->rate,
 			row->best_place ? "true" : "false", row->best_trees ? "true" : "false",
-			row->best_trees && row->shared ? "true" : "false", row->every ? "false" : "true");
+			row->best_trees && row->shared ? "true" : "false",
+			row->every ? "false" : "true");
 		ina_sim_json_result(&row->result, file);
 		fprintf(file, "}");
 	}
