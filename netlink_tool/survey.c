@@ -177,12 +177,13 @@ static int survey_path(const struct ina_doc_value *map, struct ina_place *place,
 	struct ina_path path = { .weight = 0 };
 	int ret = survey_addr(map, "peer", &path.peer, err);
 
+	if (!ret && !*path.peer.text)
+		ret = ina_doc_fail(map, err, "no peer: not what inaconf prints");
 	/* The tree or the job came between the questions, or the device of the path has gone. */
-	if (!ret && (!place->tree || !place->options ||
-		     (ina_doc_get(map, "ifindex") && !ina_doc_get(map, "dev"))))
-		return 0;
-	if (!ret)
-		ret = survey_path_dev(map, &path, err);
+	if (ret || !place->tree || !place->options ||
+	    (ina_doc_get(map, "ifindex") && !ina_doc_get(map, "dev")))
+		return ret;
+	ret = survey_path_dev(map, &path, err);
 	if (!ret)
 		ret = survey_addr(map, "src", &path.src, err);
 	if (!ret)
