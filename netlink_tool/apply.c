@@ -21,13 +21,13 @@
  * struct apply - steps being done
  * @target: machines
  * @steps: all steps
- * @done: how many were done
+ * @at: which of them is being done, from 1
  * @stop: a signal came
  */
 struct apply {
 	const struct target *target;
 	const struct ina_steps *steps;
-	int done;
+	int at;
 	volatile const int *stop;
 };
 
@@ -39,7 +39,7 @@ static void apply_progress(const struct apply *a, const struct ina_step *step, b
 	if (undo)
 		fprintf(stderr, "undo %s: %s\n", host, command);
 	else
-		fprintf(stderr, "%d/%d %s %s: %s\n", a->done + 1, a->steps->n,
+		fprintf(stderr, "%d/%d %s %s: %s\n", a->at, a->steps->n,
 			ina_phase_words[step->phase], host, command);
 }
 
@@ -76,7 +76,6 @@ static int apply_change(void *ctx, const struct ina_step *step, bool undo)
 		ret = ret ? ret : one;
 	}
 	ina_commands_clear(&commands);
-	a->done += !ret && !undo;
 	return ret;
 }
 
@@ -93,8 +92,9 @@ static int apply_look(void *ctx, int job, int host, struct ina_place *place)
 
 static bool apply_stop(void *ctx)
 {
-	const struct apply *a = ctx;
+	struct apply *a = ctx;
 
+	a->at++;
 	return *a->stop;
 }
 

@@ -59,6 +59,7 @@ plan()
 plan 7 root::0 a:root:0 w0:a:1 w1:a:1 w2:root:1 >"$dir/one"
 plan 7 root::0 w0:root:1 w1:root:1 a:root:0 w2:a:1 >"$dir/two"
 plan 7 root::0 a:root:0 w0:root:1 w1:root:1 w2:root:1 >"$dir/flat"
+plan 7 b::0 root:b:0 a:root:0 w0:a:1 w1:a:1 w2:root:1 >"$dir/under"
 { plan 7 root::0 a:root:0 w0:a:1 w1:a:1 w2:root:1; plan_job 9 b::2; } >"$dir/both"
 
 limit=10
@@ -180,6 +181,13 @@ all_undone()
 
 all_undone "$dir/flat"
 ok "paths to who stays are left alone" grep -q "10.0.0.5 1 - - - 49160" "$INA_FAKE/at-root/paths-7"
+# The root becomes a node below another: the kernel replaces it.
+all_undone "$dir/under"
+operated
+ok "a root that becomes a node" run apply "$dir/under"
+ok "has the paths to who stays" grep -q "10.0.0.5 . - - - 49160" "$INA_FAKE/at-root/paths-7"
+ok "and back" run apply "$dir/one" from "$dir/under"
+ok "has them, too" grep -q "10.0.0.2 . - - 10.1.0.2" "$INA_FAKE/at-root/paths-7"
 all_undone "$dir/two"
 
 fresh "$dir/one"

@@ -109,12 +109,21 @@ path_show()
 	echo "[$out]"
 }
 
-# As the kernel does: neighbours that stay what they are keep their paths, others have one.
+# Of the words of a tree what makes it another node: whether it is a root, address, workers.
+tree_node()
+{
+	sed 's/ child [^ ]*//g; s/ parent [^ ]*/ parent/'
+}
+
+# As the kernel does: neighbours that stay what they are keep their paths, others have one. A node
+# that is replaced has none but these, and what holds for all paths is as it was at first.
 tree_set()
 {
 	local job=$1 role peer
 	[[ -e $state/job-$job ]] || return
 	shift
+	[[ -e $state/tree-$job && $(tree_node <"$state/tree-$job") == "$(tree_node <<<"$*")" ]] ||
+		rm -f "$state/"{paths,chunk}"-$job"
 	echo "$*" >"$state/tree-$job"
 	touch "$state/paths-$job"
 	[[ -e $state/chunk-$job ]] || echo 50000 >"$state/chunk-$job"
@@ -150,6 +159,7 @@ path_change()
 	fi
 	line=$(path_peer) || return
 	if [[ $what == add ]]; then
+		(($(grep -c "^$line" "$state/paths-$job") < 8)) || return
 		for ((id = 0; ; id++)); do grep -q "^$line$id " "$state/paths-$job" || break; done
 		! grep -q "^${line}[0-7] $dev $src $dst $sport " "$state/paths-$job" &&
 			echo "$line$id $dev $src $dst $sport $weight" >>"$state/paths-$job"

@@ -14,6 +14,7 @@
 
 #define HOSTS	11
 #define JOBS	3
+#define PATHS	8	/* to a neighbour, as many as the kernel takes */
 #define PAIRS	2000
 #define THOROUGH	4	/* every fourth pair fails in all ways at each step */
 
@@ -32,6 +33,7 @@ enum failure {
  * @before: what they had
  * @goal: what they are to have
  * @joined: [job][parent][child]: the parent counts the child, as it has not heard otherwise
+ * @bits: [job][host]: of the slots of the node, 0: as many as it needed at first
  * @at: steps done
  * @fail_at: the step that fails, -1 for none
  * @failure: in which way
@@ -44,6 +46,7 @@ struct model {
 	const struct ina_cluster *before;
 	const struct ina_cluster *goal;
 	bool joined[JOBS][HOSTS][HOSTS];
+	uint32_t bits[JOBS][HOSTS];
 	int at;
 	int fail_at;
 	enum failure failure;
@@ -210,13 +213,6 @@ static const char *model_refusal(const struct ina_place *from, const struct ina_
 	return NULL;
 }
 
-static bool same_path(const struct ina_path *a, const struct ina_path *b)
-{
-	return ina_addr_equal(&a->peer, &b->peer) && !strcmp(a->dev, b->dev) &&
-	       ina_addr_equal(&a->src, &b->src) && ina_addr_equal(&a->dst, &b->dst) &&
-	       a->sport == b->sport && a->weight == b->weight;
-}
-
 /* The paths to @peer that @place has, or the one that everybody has; into @to. */
 static void paths_take(struct ina_place *to, const struct ina_place *place, const struct ina_addr *peer)
 {
@@ -232,6 +228,20 @@ static void paths_take(struct ina_place *to, const struct ina_place *place, cons
 		abort();
 }
 
+/* Bytes of bits per contributor that slots have: whole cache lines. */
+static uint32_t slot_bits(const struct ina_place *place)
+{
+	return ((uint32_t)place->n_children + place->workers + 511) / 512 * 64;
+}
+
+/* Does the kernel make a new node? @bits: of the slots of the one there is. */
+static bool model_replaces(const struct ina_place *from, const struct ina_place *to, uint32_t bits)
+{
+	return !from->tree || !*from->parent.text != !*to->parent.text ||
+	       from->workers != to->workers || !ina_addr_equal(&from->local, &to->local) ||
+	       slot_bits(to) > bits;
+}
+
 /* Paths as the kernel keeps them: those to a neighbour that stays what it is. */
 static void model_keep_paths(struct ina_place *to, const struct ina_place *from)
 {
@@ -244,7 +254,7 @@ static void model_keep_paths(struct ina_place *to, const struct ina_place *from)
 	memcpy(to->tuning, from->tuning, sizeof(to->tuning));
 }
 
-static int model_tree_set(struct model *m, struct ina_place *place, char *words)
+static int model_tree_set(struct model *m, struct ina_place *place, uint32_t *bits, char *words)
 {
 	struct ina_place to = { .attached = place->attached };
 	const char *refusal;
@@ -256,7 +266,14 @@ static int model_tree_set(struct model *m, struct ina_place *place, char *words)
 		return model_blame(m, "tree set refused: %s", refusal);
 	}
 	to.options = place->options;
-	model_keep_paths(&to, place);
+	if (!*bits)
+		*bits = slot_bits(place);
+	if (model_replaces(place, &to, *bits)) {
+		model_keep_paths(&to, &nothing);
+		*bits = slot_bits(&to);
+	} else {
+		model_keep_paths(&to, place);
+	}
 	free(place->children);
 	free(place->paths);
 	*place = to;
@@ -275,13 +292,18 @@ static int model_path_find(const struct ina_place *place, const struct ina_addr 
 
 static int model_path_add(struct model *m, struct ina_place *place, const struct ina_path *path)
 {
+	int n = 0;
+
 	for (int i = 0; i < place->n_paths; i++) {
 		struct ina_path other = place->paths[i];
 
 		other.weight = path->weight;
-		if (same_path(&other, path))
+		if (ina_path_equal(&other, path))
 			return model_blame(m, "path add refused: there is such a path");
+		n += ina_addr_equal(&other.peer, &path->peer);
 	}
+	if (n >= PATHS)
+		return model_blame(m, "path add refused: there are %d already", n);
 	return ina_place_add_path(place, path);
 }
 
@@ -335,13 +357,14 @@ static int model_command(struct model *m, int job, int host, char *command)
 	if (!strncmp(command, "job del id ", 11)) {
 		if (!place->options || place->attached)
 			return model_blame(m, "job del refused");
+		m->bits[job][host] = 0;
 		ina_place_clear(place);
 	} else if (sscanf(command, "job add id %*u %n", &skip) == 0 && skip) {
 		if (place->options)
 			return model_blame(m, "job add refused");
 		place->options = strdup(command + skip);
 	} else if (sscanf(command, "tree set job %*u %n", &skip) == 0 && skip) {
-		ret = model_tree_set(m, place, command + skip);
+		ret = model_tree_set(m, place, &m->bits[job][host], command + skip);
 	} else if (!strncmp(command, "path ", 5)) {
 		ret = model_path(m, place, command + 5);
 	} else {
@@ -357,7 +380,7 @@ static int model_do(struct model *m, const struct ina_step *step, int most)
 	struct ina_commands commands;
 	int ret = ina_place_commands(m->now->jobs[step->job], &step->from, &step->to, &commands);
 
-	if (ret || !commands.n)
+	if (ret || (!commands.n && !ina_place_equal(&step->from, &step->to)))
 		return model_blame(m, "a step without commands");
 	for (int i = 0; !ret && i < commands.n && i < most; i++)
 		ret = model_command(m, step->job, step->host, commands.words[i]);
@@ -368,7 +391,10 @@ static int model_do(struct model *m, const struct ina_step *step, int most)
 static int model_change(void *ctx, const struct ina_step *step, bool undo)
 {
 	struct model *m = ctx;
-	bool fails = !undo && m->at++ == m->fail_at && m->failure != FAIL_STOP;
+	/* Of a step that changes paths only, too, one command may fail. */
+	bool paths = ina_place_equal(&step->from, &step->to);
+	bool fails = !undo && (paths ? !ktap_below(4) && m->at == m->fail_at + 1 :
+				       m->at++ == m->fail_at) && m->failure != FAIL_STOP;
 
 	m->back = undo;
 	if (fails && m->failure == FAIL_DEAD)
@@ -410,7 +436,7 @@ static bool same_paths(const struct ina_place *a, const struct ina_place *wanted
 		return false;
 	/* Most have not been touched. */
 	for (int i = 0; found && i < a->n_paths; i++)
-		found = a->n_paths == wanted->n_paths && same_path(&a->paths[i], &wanted->paths[i]);
+		found = a->n_paths == wanted->n_paths && ina_path_equal(&a->paths[i], &wanted->paths[i]);
 	if (found && a->n_paths == wanted->n_paths)
 		return true;
 	found = true;
@@ -421,7 +447,7 @@ static bool same_paths(const struct ina_place *a, const struct ina_place *wanted
 	for (int i = 0; found && i < b.n_paths; i++) {
 		found = false;
 		for (int k = 0; k < a->n_paths; k++)
-			found |= same_path(&a->paths[k], &b.paths[i]);
+			found |= ina_path_equal(&a->paths[k], &b.paths[i]);
 	}
 	found &= a->n_paths == b.n_paths;
 	ina_place_clear(&b);
@@ -445,6 +471,7 @@ static const char *run(struct model *m, const struct ina_steps *steps)
 
 	m->now = ina_cluster_copy(m->before);
 	memset(m->joined, 0, sizeof(m->joined));
+	memset(m->bits, 0, sizeof(m->bits));
 	m->at = 0;
 	m->back = false;
 	m->dead = -1;
@@ -598,7 +625,7 @@ static struct ina_plan *plan_new(int n_jobs)
 static void random_workers(uint32_t *workers)
 {
 	for (int h = 0; h < HOSTS; h++)
-		workers[h] = ktap_below(2) ? 1 + ktap_below(2) : 0;
+		workers[h] = ktap_below(2) ? 1 + ktap_below(2) : ktap_below(3) ? 0 : 509 + ktap_below(3);
 	workers[ktap_below(HOSTS)] = 1;
 }
 
@@ -648,6 +675,19 @@ static struct ina_cluster *applied(const struct ina_cluster *hosts, const struct
 	return now;
 }
 
+/* As many paths as a neighbour can have, without the implied one, which is path @i. */
+static void full_paths(struct ina_place *place, int i, const struct ina_path *first)
+{
+	struct ina_path path = *first;
+
+	place->paths[i] = path;
+	for (int n = 1; n < PATHS; n++) {
+		path.sport += 8;
+		if (ina_place_add_path(place, &path))
+			abort();
+	}
+}
+
 /* An operator has added, weighed and deleted paths here and there. */
 static long random_paths(struct ina_place *place)
 {
@@ -666,6 +706,10 @@ static long random_paths(struct ina_place *place)
 		extra.sport = 49152 + ktap_below(8);
 		if (ktap_below(2))
 			snprintf(extra.dev, sizeof(extra.dev), "eth%u", ktap_below(2));
+		if (!ktap_below(8)) {
+			full_paths(place, i, &extra);
+			continue;
+		}
 		if (!ktap_below(3))
 			place->paths[i] = extra;
 		else if (ina_place_add_path(place, &extra))

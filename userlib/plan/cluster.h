@@ -134,6 +134,13 @@ static inline bool ina_path_is_implied(const struct ina_path *path)
 	return !*path->dev && !*path->src.text && !*path->dst.text && !path->sport;
 }
 
+static inline bool ina_path_equal(const struct ina_path *a, const struct ina_path *b)
+{
+	return ina_addr_equal(&a->peer, &b->peer) && !__builtin_strcmp(a->dev, b->dev) &&
+	       ina_addr_equal(&a->src, &b->src) && ina_addr_equal(&a->dst, &b->dst) &&
+	       a->sport == b->sport && a->weight == b->weight;
+}
+
 /**
  * struct ina_commands - words of inaconf, such as "job del id 7"
  * @words: the commands, in order
@@ -145,8 +152,8 @@ struct ina_commands {
 };
 
 /*
- * commands.c: what makes @to out of @from, nothing if they are alike; and to free it. 0, or
- * -ENOMEM and there are none.
+ * commands.c: what makes @to out of @from, paths that are lost included, nothing if they are
+ * alike; and to free it. 0, or -ENOMEM and there are none.
  */
 int ina_place_commands(uint32_t job, const struct ina_place *from, const struct ina_place *to,
 		       struct ina_commands *commands);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The words of inaconf that make one place out of another. The kernel forgets the paths to a
- * neighbour that leaves, or becomes a parent instead of a child: who comes back gets them back.
+ * neighbour that leaves, or becomes a parent instead of a child, and all paths and what holds for
+ * them when it replaces the node: what is wanted and not there any more is given back.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -77,26 +78,34 @@ static bool commands_is_child(const struct ina_place *place, const struct ina_ad
 	return place->tree && ina_place_has_child(place, peer);
 }
 
-/* Does @to have a neighbour that @from has not, or not as what it is there? */
-static bool commands_comes(const struct ina_place *from, const struct ina_place *to,
+/* Is @peer to @to what it is to @from? */
+static bool commands_stays(const struct ina_place *from, const struct ina_place *to,
 			   const struct ina_addr *peer)
 {
 	if (commands_is_parent(to, peer))
-		return !commands_is_parent(from, peer);
-	return commands_is_child(to, peer) && !commands_is_child(from, peer);
+		return commands_is_parent(from, peer);
+	return commands_is_child(to, peer) && commands_is_child(from, peer);
 }
 
-/* Is path @i the last to its peer, and the implied one not among them? */
-static bool commands_replaces(const struct ina_place *place, int i)
+/* The path to @peer that every neighbour has from the beginning; NULL if it was deleted. */
+static const struct ina_path *commands_implied(const struct ina_place *place,
+					       const struct ina_addr *peer)
 {
-	const struct ina_addr *peer = &place->paths[i].peer;
-
-	for (int k = 0; k < place->n_paths; k++) {
-		if ((k > i || ina_path_is_implied(&place->paths[k])) &&
-		    ina_addr_equal(&place->paths[k].peer, peer))
-			return false;
+	for (int i = 0; i < place->n_paths; i++) {
+		if (ina_addr_equal(&place->paths[i].peer, peer) &&
+		    ina_path_is_implied(&place->paths[i]))
+			return &place->paths[i];
 	}
-	return true;
+	return NULL;
+}
+
+static bool commands_has_path(const struct ina_place *place, const struct ina_path *path)
+{
+	int i = 0;
+
+	while (i < place->n_paths && !ina_path_equal(&place->paths[i], path))
+		i++;
+	return i < place->n_paths;
 }
 
 static int commands_path(struct ina_commands *commands, uint32_t job, const struct ina_path *path)
@@ -120,23 +129,45 @@ static int commands_path(struct ina_commands *commands, uint32_t job, const stru
 				      path->peer.text, weight) : 0;
 }
 
-/* The paths to neighbours that come; to all if the job does. */
-static int commands_paths(struct ina_commands *commands, uint32_t job,
-			  const struct ina_place *from, const struct ina_place *to)
+/*
+ * The paths to one neighbour, of which @from has some if it stays. There is room for all of them
+ * only without the implied one, and that cannot go before there is another.
+ */
+static int commands_peer(struct ina_commands *commands, uint32_t job, const struct ina_place *from,
+			 const struct ina_place *to, const struct ina_addr *peer)
 {
+	bool stays = commands_stays(from, to, peer);
+	bool drop = !commands_implied(to, peer) && (!stays || commands_implied(from, peer));
 	int ret = 0;
 
 	for (int i = 0; !ret && i < to->n_paths; i++) {
-		const struct ina_path *path = &to->paths[i];
-
-		if (!commands_comes(from, to, &path->peer))
+		if (!ina_addr_equal(&to->paths[i].peer, peer))
 			continue;
-		ret = commands_path(commands, job, path);
-		if (!ret && commands_replaces(to, i))
+		if (!stays || !commands_has_path(from, &to->paths[i]))
+			ret = commands_path(commands, job, &to->paths[i]);
+		if (!ret && drop)
 			ret = commands_add(commands, "path del job %" PRIu32 " peer %s id 0", job,
-					   path->peer.text);
+					   peer->text);
+		drop = false;
 	}
 	return ret;
+}
+
+static int commands_paths(struct ina_commands *commands, uint32_t job,
+			  const struct ina_place *from, const struct ina_place *to)
+{
+	int ret = *to->parent.text ? commands_peer(commands, job, from, to, &to->parent) : 0;
+
+	for (int i = 0; !ret && i < to->n_children; i++)
+		ret = commands_peer(commands, job, from, to, &to->children[i]);
+	return ret;
+}
+
+/* As ina_tree_fits() of the kernel, but for how much room there is: run.c looks at that. */
+static bool commands_replaces(const struct ina_place *from, const struct ina_place *to)
+{
+	return ina_place_is_root(from) != ina_place_is_root(to) || from->workers != to->workers ||
+	       !ina_addr_equal(&from->local, &to->local);
 }
 
 int ina_place_commands(uint32_t job, const struct ina_place *from, const struct ina_place *to,
@@ -147,6 +178,7 @@ int ina_place_commands(uint32_t job, const struct ina_place *from, const struct 
 	/* A node can be replaced but not taken away: only its job can. */
 	bool del = from->options && (!to->options || other || (from->tree && !to->tree));
 	bool add = to->options && (!from->options || del);
+	bool fresh = add || commands_replaces(from, to);
 	int ret = 0;
 
 	*commands = (struct ina_commands){ 0 };
@@ -156,10 +188,10 @@ int ina_place_commands(uint32_t job, const struct ina_place *from, const struct 
 		ret = commands_add(commands, "job add id %" PRIu32 " %s", job, to->options);
 	if (!ret && to->tree && (add || !ina_place_equal(from, to)))
 		ret = commands_tree(commands, job, to);
-	if (!ret && to->tree && add && *to->tuning)
+	if (!ret && to->tree && *to->tuning && (fresh || strcmp(from->tuning, to->tuning)))
 		ret = commands_add(commands, "path set job %" PRIu32 " %s", job, to->tuning);
 	if (!ret && to->tree)
-		ret = commands_paths(commands, job, add ? &nothing : from, to);
+		ret = commands_paths(commands, job, fresh ? &nothing : from, to);
 	if (ret)
 		ina_commands_clear(commands);
 	return ret;

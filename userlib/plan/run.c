@@ -5,16 +5,46 @@
  * here is changed back.
  */
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "steps.h"
+
+/*
+ * A node whose slots have too few bits for its contributors is replaced, and its paths are gone.
+ * How many they have is the kernel's affair: more if there were more contributors before.
+ */
+static bool run_may_replace(const struct ina_step *step)
+{
+	uint32_t from = (uint32_t)step->from.n_children + step->from.workers;
+	uint32_t to = (uint32_t)step->to.n_children + step->to.workers;
+
+	return step->from.tree && step->to.tree && (to + 63) / 64 > (from + 63) / 64;
+}
+
+/* Change a place. Whether it has its paths then is looked at where only the kernel knows. */
+static int run_change(const struct ina_step *step, bool undo, const struct ina_run_ops *ops,
+		      void *ctx)
+{
+	struct ina_step rest = { .phase = step->phase, .job = step->job, .host = step->host,
+				 .to = step->to };
+	int ret = ops->change(ctx, step, undo);
+
+	if (ret || !step->to.n_paths || !run_may_replace(step))
+		return ret;
+	ret = ops->look(ctx, step->job, step->host, &rest.from);
+	if (!ret)
+		ret = ops->change(ctx, &rest, undo);
+	ina_place_clear(&rest.from);
+	return ret;
+}
 
 static int run_undo(const struct ina_step *step, const struct ina_run_ops *ops, void *ctx)
 {
 	struct ina_step back = { .phase = step->phase, .job = step->job, .host = step->host,
 				 .from = step->to, .to = step->from };
 
-	return ops->change(ctx, &back, true);
+	return run_change(&back, true, ops, ctx);
 }
 
 /* A step that failed may have had its effect, or a part of it: look, and undo what it did. */
@@ -25,7 +55,7 @@ static int run_undo_failed(const struct ina_step *step, const struct ina_run_ops
 	int ret = ops->look(ctx, step->job, step->host, &back.from);
 
 	if (!ret && !ina_place_equal(&back.from, &back.to))
-		ret = ops->change(ctx, &back, true);
+		ret = run_change(&back, true, ops, ctx);
 	ina_place_clear(&back.from);
 	return ret;
 }
@@ -49,7 +79,7 @@ int ina_steps_run(const struct ina_steps *steps, const struct ina_run_ops *ops, 
 	for (int i = 0; i < steps->n; i++) {
 		if (ops->stop && ops->stop(ctx))
 			return run_back(steps, i, false, ops, ctx);
-		if (ops->change(ctx, &steps->steps[i], false))
+		if (run_change(&steps->steps[i], false, ops, ctx))
 			return run_back(steps, i, true, ops, ctx);
 	}
 	return 0;

@@ -72,9 +72,10 @@ void ina_steps_clear(struct ina_steps *steps);
 
 /**
  * struct ina_run_ops - how steps are done
- * @change: change a place; 0 or a negative errno, and then it may have been changed or not
+ * @change: change a place, or only give it its paths if the rest is alike; 0 or a negative errno,
+ *	and then it may have been changed or not
  * @look: what is there now; a negative errno if it cannot be told
- * @stop: asked before each step whether to give up; may be NULL
+ * @stop: asked once before each step whether to give up; may be NULL
  */
 struct ina_run_ops {
 	int (*change)(void *ctx, const struct ina_step *step, bool undo);
