@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/rounds.sh"
 
-deadline=$(full 15 60)
+deadline=$(full 30 60)
 elements=$(full 5000 1000)
 more=$(full 10 3)
 declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [a1]=10.0.0.3 [a2]=10.0.0.4 [w0]=10.0.0.10
@@ -116,7 +116,7 @@ planned_anew()
 {
 	local n parents
 	parents=$(for n in $(below "$busy"); do
-		on "$n" inaconf -j tree show job 7 | jq -r '.[0].parent' || echo "${addr[$busy]}"
+		on "$n" inaconf -j tree show job 7 | jq -er '.[0].parent' || echo "${addr[$busy]}"
 	done)
 	! grep -qxF "${addr[$busy]}" <<<"$parents" && grep -qvxF "${addr[root]}" <<<"$parents"
 }
