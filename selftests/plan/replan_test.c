@@ -136,7 +136,11 @@ static void test_named(void)
 	snprintf(hosts, sizeof(hosts), "%s" AGGREGATORS WORKERS HOST("d", "5", "16", "160G") "%s", root, more);
 	snprintf(two, sizeof(two), "%.*s, {id: 8, options: {capacity: 1k}, tree: [{host: c, addr: 10.0.0.4,"
 		 " where: there, workers: 1}]}]", (int)strlen(pair) - 1, pair);
-	ktap_ok(becomes(two, hosts, "a d ", "w0:b/1 c:/1", ""), "a machine has no room for two jobs");
+	ktap_ok(becomes(two, hosts, "a d ", "w0:c/1 c:/1", ""), "a root alone takes no room");
+	snprintf(two, sizeof(two), "%.*s, {id: 8, options: {capacity: 1k}, tree: [{host: c, addr: 10.0.0.4,"
+		 " where: there}, {host: d, parent: c, addr: 10.0.0.5, workers: 1}]}]",
+		 (int)strlen(pair) - 1, pair);
+	ktap_ok(becomes(two, hosts, "a d ", "w0:b/1 c:/0", ""), "a machine has no room for two jobs");
 }
 
 #define HOSTS	24

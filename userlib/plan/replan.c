@@ -20,6 +20,7 @@ typedef bool (*replan_out_fn)(const void *ctx, const char *host);
  * @plan: all jobs, as they are without those who are out
  * @was: the job as the plan has it
  * @job: as it is without those who are out; changed if a better tree is found
+ * @measured: what was measured of it, NULL if nothing
  * @measure: its workers
  * @problem: made of these
  * @predict: for it
@@ -35,6 +36,7 @@ struct replan {
 	const struct ina_plan *plan;
 	const struct ina_plan_job *was;
 	struct ina_plan_job *job;
+	const struct ina_measure *measured;
 	struct ina_measure measure;
 	struct ina_tree_problem *problem;
 	struct ina_predict *predict;
@@ -64,16 +66,39 @@ static bool replan_loses(const struct ina_plan_job *was, replan_out_fn out, cons
 	return false;
 }
 
+static const struct ina_measure_worker *replan_find(const struct ina_measure *measure, int host)
+{
+	for (int i = 0; i < measure->n_workers; i++) {
+		if (measure->workers[i].host == host)
+			return &measure->workers[i];
+	}
+	return NULL;
+}
+
+/* A measurement is of the job that has its workers, on just these machines. */
+static bool replan_is_measured(const struct ina_replan *how, const struct ina_plan_job *job)
+{
+	int n = 0;
+
+	for (int i = 0; how->measure && i < job->n_nodes; i++) {
+		int host = ina_topo_find(how->topo, job->nodes[i].host);
+
+		if (!job->nodes[i].workers)
+			continue;
+		if (!replan_find(how->measure, host))
+			return false;
+		n++;
+	}
+	return how->measure && n == how->measure->n_workers;
+}
+
 /* What was measured of a machine; without it gradients are there at once. */
-static struct ina_measure_worker replan_worker(const struct ina_replan *how, int host,
-					       uint32_t workers)
+static struct ina_measure_worker replan_worker(const struct replan *r, int host, uint32_t workers)
 {
 	struct ina_measure_worker worker = { .host = host };
 
-	for (int i = 0; how->measure && i < how->measure->n_workers; i++) {
-		if (how->measure->workers[i].host == host)
-			worker = how->measure->workers[i];
-	}
+	if (r->measured)
+		worker = *replan_find(r->measured, host);
 	worker.workers = workers;
 	return worker;
 }
@@ -93,7 +118,7 @@ static int replan_measure(struct replan *r, struct ina_doc_error *why)
 		if (host == INA_TOPO_NONE)
 			return replan_fail(why, job, job->nodes[i].host, "is not in the topology");
 		r->measure.workers[r->measure.n_workers++] =
-			replan_worker(r->how, host, job->nodes[i].workers);
+			replan_worker(r, host, job->nodes[i].workers);
 	}
 	return 0;
 }
@@ -105,8 +130,8 @@ static double replan_size(const struct replan *r)
 	const char *dtype = ina_plan_option(r->job->options, "dtype");
 	double elements = 0;
 
-	if (r->how->measure && r->how->measure->size)
-		return r->how->measure->size;
+	if (r->measured && r->measured->size)
+		return r->measured->size;
 	if (capacity && !strncmp(capacity, "0x", 2))
 		elements = (double)strtoull(capacity, NULL, 16);
 	else if (capacity)
@@ -123,7 +148,7 @@ static const struct ina_plan_node *replan_node(const struct ina_plan_job *job, c
 	return NULL;
 }
 
-/* Trees of other jobs that a machine aggregates for, the root's part counted as well. */
+/* Trees of other jobs that a machine aggregates for. */
 static int replan_taken(const struct replan *r, const char *host)
 {
 	int n = 0;
@@ -131,11 +156,8 @@ static int replan_taken(const struct replan *r, const char *host)
 	for (int j = 0; j < r->plan->n_jobs; j++) {
 		const struct ina_plan_job *job = &r->plan->jobs[j];
 		const struct ina_plan_node *node = job == r->job ? NULL : replan_node(job, host);
-		bool sums = node && node->parent < 0;
 
-		for (int i = 0; node && i < job->n_nodes; i++)
-			sums |= job->nodes[i].parent == node - job->nodes;
-		n += sums;
+		n += node && ina_plan_adds(job, (int)(node - job->nodes));
 	}
 	return n;
 }
@@ -432,6 +454,8 @@ struct ina_plan *ina_replan(const struct ina_plan *plan, const struct ina_replan
 		struct replan r = { .how = how, .plan = copy, .was = &plan->jobs[j],
 				    .job = &copy->jobs[j] };
 
+		if (replan_is_measured(how, r.job))
+			r.measured = how->measure;
 		if (replan_loses(r.was, out, ctx))
 			ret = replan_job(&r, out, ctx, why);
 	}

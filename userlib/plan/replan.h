@@ -13,7 +13,8 @@
 /**
  * struct ina_replan - what is known beyond the plan
  * @topo: the cluster; capacities are changed while planning, and put back
- * @measure: when gradients are there; NULL: all at once
+ * @measure: when gradients are there, for jobs that have workers on just its machines; NULL, and for
+ *	others: all at once
  * @per_core: bit/s one core adds up
  */
 struct ina_replan {
