@@ -87,15 +87,28 @@ static int load_memory(struct print *out)
 	return INACONF_OK;
 }
 
+/* Some virtual devices tell a rate that nothing has: it is made up. */
+static bool load_invents(int fd, struct ifreq *request)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+
+	request->ifr_data = (char *)&info;
+	return !ioctl(fd, SIOCETHTOOL, request) &&
+	       (!strcmp(info.driver, "veth") || !strcmp(info.driver, "tun"));
+}
+
 /* Bit/s, 0 if the device does not tell. As /sys/class/net has it, but of this namespace. */
 static uint64_t load_rate(int fd, const char *name)
 {
 	struct ethtool_cmd settings = { .cmd = ETHTOOL_GSET };
-	struct ifreq request = { .ifr_data = (char *)&settings };
+	struct ifreq request = { .ifr_data = NULL };
 	uint32_t speed;
 
 	strncpy(request.ifr_name, name, sizeof(request.ifr_name) - 1);
-	if (fd < 0 || ioctl(fd, SIOCETHTOOL, &request))
+	if (fd < 0 || load_invents(fd, &request))
+		return 0;
+	request.ifr_data = (char *)&settings;
+	if (ioctl(fd, SIOCETHTOOL, &request))
 		return 0;
 	speed = ethtool_cmd_speed(&settings);
 	return speed == (uint32_t)SPEED_UNKNOWN ? 0 : (uint64_t)speed * 1000000;
