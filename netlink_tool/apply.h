@@ -78,6 +78,9 @@ struct target {
 int target_parse(struct inaconf *ctx, struct target *target, const struct keyword *more,
 		 size_t n_more, int argc, char **argv);
 
+/* Read @plan again; if that fails, the reason was printed and it is as it was. */
+int target_reread(struct inaconf *ctx, struct target *target);
+
 /* Ask all machines, and set @now and @goal for @plan, which may be another than that read. */
 int target_survey(struct target *target, const struct ina_plan *plan);
 void target_clear(struct target *target);

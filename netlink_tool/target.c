@@ -89,6 +89,22 @@ int target_parse(struct inaconf *ctx, struct target *target, const struct keywor
 	return ret ? ret : target_check(ctx, target->plan);
 }
 
+int target_reread(struct inaconf *ctx, struct target *target)
+{
+	struct ina_plan *plan;
+	int ret = target_read(target->path, &plan);
+
+	if (!ret)
+		ret = target_check(ctx, plan);
+	if (ret) {
+		ina_plan_destroy(plan);
+		return ret;
+	}
+	ina_plan_destroy(target->plan);
+	target->plan = plan;
+	return INACONF_OK;
+}
+
 /* A child that is no machine of the plan is let go, but keeps what it has: say so. */
 static void target_strangers(const struct target *target, int job, int host)
 {

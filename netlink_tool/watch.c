@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * inaconf plan watch: keeps a plan applied, without the aggregators that are under pressure.
- * Each look: reports of all aggregators in, who goes or comes back out, and the plan without
- * them, planned anew if there is a topology, is applied if it is another.
+ * Each look: the plan if its file has changed and reports of all aggregators in, who goes or comes
+ * back out, and the plan without them, planned anew if there is a topology, is applied if it is
+ * another.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "apply.h"
+#include "jobs.h"
 #include "replan.h"
 
 /**
@@ -26,9 +29,11 @@ struct watched {
 /**
  * struct watch - what is watched, and how
  * @target: plan and machines
+ * @file: the file of the plan when it was read
  * @limits: when to act
  * @topo: topology file, NULL if trees are not planned anew
  * @measured: measurement file, NULL if there is none
+ * @running: plan of jobs that are not in this one, NULL if there is none
  * @step: seconds of a step, for statistics
  * @replan: what trees are planned anew with
  * @measure: what is in @measured
@@ -41,9 +46,11 @@ struct watched {
  */
 struct watch {
 	struct target target;
+	struct stat file;
 	struct ina_load_limits limits;
 	const char *topo;
 	const char *measured;
+	const char *running;
 	double step;
 	struct ina_replan replan;
 	struct ina_measure *measure;
@@ -248,20 +255,93 @@ static void watch_sleep(const struct watch *watch)
 		nanosleep(&left, NULL);
 }
 
-/* Until a signal comes, or as often as was said. What failed is tried again at the next look. */
-static int watch_loop(struct watch *watch, struct print *out)
+/* Has the file of the plan changed, and is another plan in it? One that is gone has not. */
+static bool watch_reread(struct inaconf *ctx, struct watch *watch)
 {
-	int ret = watch_apply(watch, out);
+	const struct stat *was = &watch->file;
+	struct stat now;
+
+	if (stat(watch->target.path, &now) ||
+	    (now.st_dev == was->st_dev && now.st_ino == was->st_ino &&
+	     now.st_size == was->st_size && now.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	     now.st_mtim.tv_nsec == was->st_mtim.tv_nsec))
+		return false;
+	watch->file = now;
+	if (target_reread(ctx, &watch->target)) {
+		error_print("the plan stays as it was");
+		return false;
+	}
+	fprintf(stderr, "%s has changed\n", watch->target.path);
+	return true;
+}
+
+/* Until a signal comes, or as often as was said. What failed is tried again at the next look. */
+static int watch_loop(struct inaconf *ctx, struct watch *watch)
+{
+	int ret = watch_apply(watch, &ctx->out);
 
 	for (double n = 0; !*watch->stop && (!watch->count || n < watch->count); n++) {
 		if (n)
 			watch_sleep(watch);
+		watch->dirty |= watch_reread(ctx, watch);
 		for (int i = 0; i < watch->n_hosts && !*watch->stop; i++)
 			watch->dirty |= watch_look(watch, &watch->hosts[i]);
 		if (watch->dirty && !*watch->stop)
-			ret = watch_apply(watch, out);
+			ret = watch_apply(watch, &ctx->out);
 	}
 	return ret;
+}
+
+static bool watch_has_job(const struct ina_plan *plan, uint32_t id)
+{
+	int j = 0;
+
+	while (j < plan->n_jobs && plan->jobs[j].id != id)
+		j++;
+	return j < plan->n_jobs;
+}
+
+/* Machines that aggregate for jobs of other plans have less to give. */
+static int watch_occupy(const struct watch *watch)
+{
+	struct ina_doc_error err;
+	struct ina_plan *running;
+
+	if (!watch->running)
+		return INACONF_OK;
+	running = ina_plan_read(watch->running, &err);
+	if (!running)
+		return error_usage("%s", err.text);
+	for (int j = 0; j < running->n_jobs; j++) {
+		struct ina_plan one = { .jobs = &running->jobs[j], .n_jobs = 1 };
+		uint32_t id = running->jobs[j].id;
+
+		if (!watch_has_job(watch->target.plan, id))
+			ina_jobs_occupy(watch->replan.topo, &one, ~id);
+	}
+	ina_plan_destroy(running);
+	return INACONF_OK;
+}
+
+/* Words that make sense together only, or not. */
+static int watch_check(const struct watch *watch)
+{
+	const char *const files[] = { watch->target.from, watch->topo, watch->measured,
+				      watch->running };
+	int inputs = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		inputs += files[i] && !strcmp(files[i], "-");
+	if (inputs > 1)
+		return error_usage("only one of from, topo, measure and running can be standard input");
+	if (!watch->topo && (watch->measured || watch->step || watch->replan.per_core ||
+			     watch->running))
+		return error_usage("%s needs topo", watch->measured ? "measure" :
+				   watch->step ? "step" : watch->running ? "running" : "per-core");
+	if (watch->limits.low[INA_LOAD_CPU] > watch->limits.high[INA_LOAD_CPU])
+		return error_usage("low %g is above high %g", watch->limits.low[INA_LOAD_CPU],
+				   watch->limits.high[INA_LOAD_CPU]);
+	return INACONF_OK;
 }
 
 /* What trees are planned anew with. */
@@ -270,14 +350,16 @@ static int watch_read(struct watch *watch)
 	struct ina_doc_error err = { "" };
 
 	if (!watch->topo)
-		return watch->measured ? error_usage("measure needs topo") : INACONF_OK;
+		return INACONF_OK;
+	if (!watch->replan.per_core)
+		watch->replan.per_core = INA_TREE_PER_CORE;
 	watch->replan.topo = ina_topo_read(watch->topo, &err);
 	if (watch->replan.topo && watch->measured) {
 		watch->measure = ina_measure_read(watch->measured, watch->replan.topo, watch->step,
 						  &err);
 		watch->replan.measure = watch->measure;
 	}
-	return *err.text ? error_usage("%s", err.text) : INACONF_OK;
+	return *err.text ? error_usage("%s", err.text) : watch_occupy(watch);
 }
 
 static void watch_clear(struct watch *watch)
@@ -295,11 +377,11 @@ static void watch_clear(struct watch *watch)
 
 int plan_watch(struct inaconf *ctx, int argc, char **argv)
 {
-	struct watch watch = { .limits = ina_load_defaults, .interval = WATCH_INTERVAL,
-			       .replan.per_core = INA_TREE_PER_CORE };
+	struct watch watch = { .limits = ina_load_defaults, .interval = WATCH_INTERVAL };
 	const struct keyword words[] = {
 		{ "topo", KEYWORD_TEXT, &watch.topo, 0, 0 },
 		{ "measure", KEYWORD_TEXT, &watch.measured, 0, 0 },
+		{ "running", KEYWORD_TEXT, &watch.running, 0, 0 },
 		{ "step", KEYWORD_NUMBER, &watch.step, 0, 1e6 },
 		{ "per-core", KEYWORD_NUMBER, &watch.replan.per_core, 1, 1e15 },
 		{ "interval", KEYWORD_NUMBER, &watch.interval, 0.01, 1e6 },
@@ -308,16 +390,21 @@ int plan_watch(struct inaconf *ctx, int argc, char **argv)
 		{ "low", KEYWORD_NUMBER, &watch.limits.low[INA_LOAD_CPU], 0.01, 100 },
 		{ "count", KEYWORD_NUMBER, &watch.count, 1, 1e15 },
 	};
-	int ret = target_parse(ctx, &watch.target, words, ARRAY_SIZE(words), argc, argv);
+	int ret;
 
+	if (argc && !strcmp(argv[0], "-"))
+		return error_usage("PLAN is read again when it changes: give a file, not -");
+	/* Before it is read: what changes from now on is not missed. */
+	if (argc)
+		stat(argv[0], &watch.file);
+	ret = target_parse(ctx, &watch.target, words, ARRAY_SIZE(words), argc, argv);
 	watch.stop = apply_catch();
-	if (!ret && watch.limits.low[INA_LOAD_CPU] > watch.limits.high[INA_LOAD_CPU])
-		ret = error_usage("low %g is above high %g", watch.limits.low[INA_LOAD_CPU],
-				  watch.limits.high[INA_LOAD_CPU]);
+	if (!ret)
+		ret = watch_check(&watch);
 	if (!ret)
 		ret = watch_read(&watch);
 	if (!ret)
-		ret = watch_loop(&watch, &ctx->out);
+		ret = watch_loop(ctx, &watch);
 	watch_clear(&watch);
 	return ret;
 }

@@ -334,7 +334,8 @@ ok "which started from that" says "nothing differs" run diff "$dir/one"
 fresh "$dir/one"
 : >"$INA_FAKE/log"
 report 1 90
-"$inaconf" plan watch "$dir/one" hook "$here/fakehost.sh" interval 0.2 hold 10 \
+cp "$dir/one" "$dir/watched"
+"$inaconf" plan watch "$dir/watched" hook "$here/fakehost.sh" interval 0.2 hold 10 \
 	>"$dir/watch" 2>&1 &
 watch=$!
 ok "watch takes reports" until_true grep -q "at-a plan load" "$INA_FAKE/log"
@@ -371,6 +372,20 @@ applied_twice()
 	(($(grep -c "^applied" "$dir/watch") == 2))
 }
 ok "it was changed twice" until_true applied_twice
+# The file is another: so is what is applied, and nothing of the plan before.
+echo "jobs: [" >"$dir/plan.new"
+mv "$dir/plan.new" "$dir/watched"
+ok "a file that is no plan is said" until_true grep -q "the plan stays as it was" "$dir/watch"
+cp "$dir/two" "$dir/plan.new"
+mv "$dir/plan.new" "$dir/watched"
+ok "a plan that changes is applied" until_true grep -q "parent 10.0.0.2" "$INA_FAKE/at-w2/tree-7"
+ok "as a whole" until_true grep -q "parent 10.0.0.1" "$INA_FAKE/at-w1/tree-7"
+report 39 90
+looks 2
+report 50 90
+ok "and is what is kept: a machine under pressure" until_true test ! -e "$INA_FAKE/at-a/job-7"
+ok "has the children taken off it that it has there" until_true \
+	grep -q "parent 10.0.0.1" "$INA_FAKE/at-w2/tree-7"
 kill "$watch"
 ok "and watch ends when told to" wait "$watch"
 watch=
@@ -400,6 +415,12 @@ below()
 }
 
 ok "measure needs topo" says "Error: measure needs topo" run watch "$dir/one" measure "$dir/measure"
+ok "so does step" says "Error: step needs topo" run watch "$dir/one" step 1
+ok "and per-core" says "Error: per-core needs topo" run watch "$dir/one" per-core 1G
+ok "and running" fails 2 run watch "$dir/one" running "$dir/both"
+ok "watch needs a file" says "PLAN is read again when it changes: give a file, not -" \
+	run watch - topo "$dir/topo"
+ok "standard input is read once" fails 2 run watch "$dir/one" topo - measure -
 ok "a topology that is none" fails 2 run watch "$dir/one" topo "$dir/one"
 fresh "$dir/one"
 : >"$INA_FAKE/log"
@@ -434,6 +455,32 @@ ok "when the second is, nothing changes" until_true nothing_again
 kill "$watch"
 ok "and watch ends" wait "$watch"
 watch=
+
+# b, the only other machine, does for another plan what it can: children go up.
+sed 's/name: b,/&capacity: 1, /' "$dir/topo" >"$dir/narrow"
+plan 9 b::0 w0:b:1 w1:b:1 >"$dir/running"
+fresh "$dir/one"
+: >"$INA_FAKE/log"
+report 1 90
+"$inaconf" plan watch "$dir/one" topo "$dir/narrow" measure "$dir/measure" running "$dir/running" \
+	hook "$here/fakehost.sh" interval 0.2 hold 10 >"$dir/watch" 2>&1 &
+watch=$!
+looks 2
+report 12 90
+ok "a machine that aggregates for another plan is not taken" until_true below 1 w0 w1
+kill "$watch"
+ok "and watch ends" wait "$watch"
+watch=
+
+# Rates that devices make up.
+rates()
+{
+	unshare -rn sh -c 'ip link add v0 type veth peer name v1 && ip link set v0 up &&
+		ip link set v1 up && "$1" -j plan load' - "$inaconf"
+}
+rates >"$dir/rates"
+ok "veth is reported" grep -q '"name": *"v0"' "$dir/rates"
+ok "without a rate" fails 1 grep -q '"rate"' "$dir/rates"
 
 echo "1..$cases"
 ((failed == 0 && cases > 0))
