@@ -475,6 +475,7 @@ watch=
 # Rates that devices make up.
 rates()
 {
+	# shellcheck disable=SC2016 # for the shell in there
 	unshare -rn sh -c 'ip link add v0 type veth peer name v1 && ip link set v0 up &&
 		ip link set v1 up && "$1" -j plan load' - "$inaconf"
 }
