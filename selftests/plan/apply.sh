@@ -367,11 +367,11 @@ ok "nor if it was busy in between" test ! -e "$INA_FAKE/at-a/job-7"
 report 38 1
 ok "it is back when the pressure has gone" until_true test -s "$INA_FAKE/at-a/tree-7"
 ok "with its children" until_true grep -q "parent 10.0.0.2" "$INA_FAKE/at-w1/tree-7"
-applied_twice()
+applied()
 {
-	(($(grep -c "^applied" "$dir/watch") == 2))
+	(($(grep -c "^applied" "$dir/watch") == $1))
 }
-ok "it was changed twice" until_true applied_twice
+ok "it was changed twice" until_true applied 2
 # The file is another: so is what is applied, and nothing of the plan before.
 echo "jobs: [" >"$dir/plan.new"
 mv "$dir/plan.new" "$dir/watched"
@@ -386,6 +386,7 @@ report 50 90
 ok "and is what is kept: a machine under pressure" until_true test ! -e "$INA_FAKE/at-a/job-7"
 ok "has the children taken off it that it has there" until_true \
 	grep -q "parent 10.0.0.1" "$INA_FAKE/at-w2/tree-7"
+ok "each was done once" until_true applied 4
 kill "$watch"
 ok "and watch ends when told to" wait "$watch"
 watch=
@@ -468,6 +469,7 @@ watch=$!
 looks 2
 report 12 90
 ok "a machine that aggregates for another plan is not taken" until_true below 1 w0 w1
+ok "its children went up" until_true applied 1
 kill "$watch"
 ok "and watch ends" wait "$watch"
 watch=
