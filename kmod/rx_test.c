@@ -477,6 +477,7 @@ static void super__window(struct kunit *test)
 
 	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
 		      RX_TEST_SIZE);
+	ina_test_ack(node, 1, node->epoch, RX_TEST_BASE + 1);
 	rx_test_ack(node, data, 5);
 	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
 		      RX_TEST_SIZE);
