@@ -130,7 +130,7 @@ static __always_inline void ina_simd_fixed_finish_step(struct ina_simd *x)
 	int i;
 
 #pragma GCC unroll 4
-	for (i = 0; i < INA_LANES(8); i++)
+	for (i = 0; i < 2 * INA_WIDE; i++)
 		INA_AT(float, x->dst + 4 * i) = INA_AT(s64, x->acc + 8 * i) * unit;
 }
 

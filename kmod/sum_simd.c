@@ -34,8 +34,6 @@ typedef u32 __attribute__((vector_size(INA_VEC / 2))) ina_h32;
 typedef s32 __attribute__((vector_size(INA_VEC / 2))) ina_hs32;
 typedef u16 __attribute__((vector_size(INA_VEC / 2))) ina_h16;
 
-/* Elements of a step by the size of a sum: what fills a vector, but no less than four. */
-#define INA_LANES(acc)	((acc) == 8 ? 4 : INA_VEC / (acc))
 /* Vectors of 64-bit sums in a step */
 #define INA_WIDE	(32 / INA_VEC)
 
@@ -67,12 +65,18 @@ struct ina_simd {
 
 typedef void (*ina_simd_step)(struct ina_simd *x);
 
+/* Elements of a step by the size of a sum: what fills a vector, but no less than four. */
+static __always_inline unsigned int ina_simd_lanes(unsigned int acc)
+{
+	return acc == 8 ? 4 : INA_VEC / acc;
+}
+
 /* One step, and on to the next elements. */
 static __always_inline void ina_simd_next(ina_simd_step step, struct ina_simd *x,
 					  unsigned int acc, unsigned int src,
 					  unsigned int dst)
 {
-	const unsigned int lanes = INA_LANES(acc);
+	const unsigned int lanes = ina_simd_lanes(acc);
 
 	step(x);
 	x->acc += lanes * acc;
@@ -87,7 +91,7 @@ static __always_inline void ina_simd_run(ina_simd_step step, struct ina_simd *x,
 {
 	/* Where the kernel clears variables, not this one every time. */
 	u8 tail[3][32] __aligned(32) __uninitialized;
-	const unsigned int lanes = INA_LANES(acc);
+	const unsigned int lanes = ina_simd_lanes(acc);
 	void *last_acc, *last_dst;
 
 	for (; count >= 4 * lanes; count -= 4 * lanes) {
