@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -29,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/ina_dev.h>
@@ -254,11 +256,16 @@ static void *submit_rounds(void *length)
 	return NULL;
 }
 
-/* submit-beside LENGTH TIMES: a wrong round, while a thread that no signal reaches submits. */
+/*
+ * submit-beside LENGTH TIMES: a wrong round, while a thread that no signal reaches submits. Who
+ * wakes up in a class of its own interrupts that in the middle, whatever the kernel's preemption.
+ */
 static int step_submit_beside(char **word)
 {
 	struct ina_submit wrong = { .round = UINT64_MAX, .length = 1 };
 	uint32_t length = (uint32_t)number(word[1]);
+	const struct sched_param first = { .sched_priority = 1 }, usual = { 0 };
+	const struct timespec moment = { .tv_nsec = 200000 };
 	uint64_t times = number(word[2]);
 	pthread_t other;
 	sigset_t alarm;
@@ -271,9 +278,12 @@ static int step_submit_beside(char **word)
 	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
 	if (ret)
 		return ret;
+	sched_setscheduler(0, SCHED_FIFO, &first);
 	do {
+		nanosleep(&moment, NULL);
 		ret = result(ioctl(file->fd, INA_IOC_SUBMIT, &wrong));
 	} while (ret == ESTALE && --times);
+	sched_setscheduler(0, SCHED_OTHER, &usual);
 	__atomic_store_n(&refused, true, __ATOMIC_RELAXED);
 	pthread_join(other, NULL);
 	return ret;

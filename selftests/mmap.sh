@@ -222,7 +222,7 @@ ok "who was left out while it read cannot rely on it" fresh 12 2 "use 1" "attach
 ok "a signal ends a wait" fresh 8 2 "use 1" "attach 8" "wait open 5000" "submit 0 10" \
 	"alarm 20" "wait 0 -1 = EINTR"
 ok "a signal ends the wait for another submit of the file" fresh 13 1 "wait open 5000" \
-	"alarm 1" "submit-beside 500000 100000 = EINTR"
+	"alarm 1" "submit-beside 500000 20000 = EINTR"
 
 # The job goes.
 del="run inaconf job del"
