@@ -23,12 +23,14 @@ bench_loss()
 	say "written: Documentation/bench/loss.rst, Documentation/bench/loss.svg"
 }
 
-# bench_guest NAME COMMAND: all CPUs have the widest registers their emulation knows. Where
+# bench_guest NAME COMMAND: all CPUs have the widest registers their emulation knows. Where on x86
 # `rep movsb` is fast the kernel copies by it; emulated, it goes byte by byte.
 bench_guest()
 {
+	local cpu=max
+	[[ $(uname -m) != x86_64 ]] || cpu+=,erms=off,fsrm=off
 	"$INA_TOP/selftests/vm/run.sh" --name "bench-$1" --live --cpus "${BENCH_CPUS:-2}" \
-		--size "$size" --qemu "-cpu max,erms=off,fsrm=off" "bench/$1"
+		--size "$size" --qemu "-cpu $cpu" "bench/$1"
 	mkdir -p "$out/results"
 	"$here/$1.py" "$INA_BUILD/results/bench-$1/bench-$1.log" "$out/results" "$2"
 	say "written: Documentation/results/$1.md, .json, .svg"
