@@ -87,28 +87,28 @@ static int load_memory(struct print *out)
 	return INACONF_OK;
 }
 
-/* Some virtual devices tell a rate that nothing has: it is made up. */
-static bool load_invents(int fd, struct ifreq *request)
+/* Whatever ethtool(8) would ask. */
+static bool load_ask(int fd, const char *name, void *what)
 {
-	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq request = { .ifr_data = what };
 
-	request->ifr_data = (char *)&info;
-	return !ioctl(fd, SIOCETHTOOL, request) &&
-	       (!strcmp(info.driver, "veth") || !strcmp(info.driver, "tun"));
+	memcpy(request.ifr_name, name, strnlen(name, sizeof(request.ifr_name) - 1));
+	return fd >= 0 && !ioctl(fd, SIOCETHTOOL, &request);
 }
 
-/* Bit/s, 0 if the device does not tell. As /sys/class/net has it, but of this namespace. */
+/*
+ * Bit/s, 0 if the device does not tell. As /sys/class/net has it, but of this namespace. Some
+ * virtual devices tell a rate that nothing has.
+ */
 static uint64_t load_rate(int fd, const char *name)
 {
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 	struct ethtool_cmd settings = { .cmd = ETHTOOL_GSET };
-	struct ifreq request = { .ifr_data = NULL };
 	uint32_t speed;
 
-	strncpy(request.ifr_name, name, sizeof(request.ifr_name) - 1);
-	if (fd < 0 || load_invents(fd, &request))
+	if (load_ask(fd, name, &info) && (!strcmp(info.driver, "veth") || !strcmp(info.driver, "tun")))
 		return 0;
-	request.ifr_data = (char *)&settings;
-	if (ioctl(fd, SIOCETHTOOL, &request))
+	if (!load_ask(fd, name, &settings))
 		return 0;
 	speed = ethtool_cmd_speed(&settings);
 	return speed == (uint32_t)SPEED_UNKNOWN ? 0 : (uint64_t)speed * 1000000;
@@ -131,7 +131,7 @@ static void load_device(struct print *out, const char *name, uint64_t rate, cons
 static int load_devices(struct print *out)
 {
 	FILE *file = fopen("/proc/self/net/dev", "re");
-	char line[512], name[64];
+	char line[512], name[IFNAMSIZ];
 	uint64_t t[9];
 	int fd;
 
@@ -140,7 +140,7 @@ static int load_devices(struct print *out)
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	print_array_open(out, "devices");
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, " %63[^:]: %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		if (sscanf(line, " %15[^:]: %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 			   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, name, &t[0], &t[1], &t[2],
 			   &t[3], &t[4], &t[5], &t[6], &t[7], &t[8]) == 10 && strcmp(name, "lo"))
 			load_device(out, name, load_rate(fd, name), t);
