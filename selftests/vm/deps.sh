@@ -20,7 +20,7 @@ packages_list()
 	amd64) echo qemu-system-x86 ;;
 	arm64) echo qemu-system-arm ;;
 	esac
-	[[ ${1:-} != check ]] || echo sparse shellcheck cppcheck spin groff-base dkms
+	[[ ${1:-} != check ]] || echo sparse shellcheck cppcheck spin groff-base dkms python3-yaml python3-jsonschema
 	[[ ${1:-} != cross ]] || packages_cross
 	[[ ${1:-} != bench ]] ||
 		echo g++ clang llvm libbpf-dev openmpi-bin libopenmpi-dev libgloo-dev gnuplot-nox
