@@ -117,8 +117,8 @@ pids=()
 while IFS='|' read -r name expected args; do
 	[[ $name != '#'* ]] || continue
 	(($# == 0)) || [[ " $* " == *" $name "* ]] || continue
-	# Two at a time; their memory adds up.
-	while (($(jobs -rp | wc -l) >= 2)); do wait -n || true; done
+	# Two at a time; their memory adds up. How each ended is asked for below.
+	while (($(jobs -rp | wc -l) >= 2)); do wait -n || continue; done
 	# shellcheck disable=SC2086 # a model and its flags
 	model_run "$name" "$expected" $args &
 	pids+=($!)

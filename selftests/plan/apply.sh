@@ -318,6 +318,7 @@ until_true()
 
 # Two at once: the second waits, and starts from what the first has done.
 fresh "$dir/one"
+mkfifo "$INA_FAKE/go"
 echo "at-w1|tree set|held" >"$INA_FAKE/fault"
 run apply "$dir/two" >"$dir/first" 2>&1 &
 first=$!
@@ -326,7 +327,7 @@ run apply "$dir/one" >"$dir/watch" 2>&1 &
 second=$!
 ok "one plan is applied at a time" until_true \
 	grep -q "waiting: another plan is being applied from this machine" "$dir/watch"
-touch "$INA_FAKE/go"
+echo go >"$INA_FAKE/go"
 ok "the first is" wait "$first"
 ok "then the second" wait "$second"
 ok "which started from that" says "nothing differs" run diff "$dir/one"

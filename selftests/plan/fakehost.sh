@@ -29,7 +29,7 @@ lies) echo '[{"id": 7, "capacity": "1 ; rm"}]' && exit ;;
 dead) touch "$state/dead" && exec sleep 1000 ;;
 hang) exec sleep 1000 ;;
 signal) kill -TERM "$PPID" ;;
-held) until [[ -e $INA_FAKE/go ]]; do sleep 0.1; done ;;
+held) read -r _ <"$INA_FAKE/go" ;;
 esac
 
 port=4253

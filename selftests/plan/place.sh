@@ -13,26 +13,9 @@ set -uo pipefail
 
 inaconf=$1
 here=$(dirname "$(readlink -f "$0")")
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit
+. "$here/cases.sh"
 export INA_FAKE=$tmp/fake
 mkdir fake
-count=0 failed=0
-
-ok()
-{
-	local text=$1
-	shift
-	count=$((count + 1))
-	if "$@"; then
-		echo "ok $count - $text"
-	else
-		echo "not ok $count - $text"
-		sed 's/^/# /' out err 2>/dev/null | head -40
-		failed=$((failed + 1))
-	fi
-}
 
 # place STATUS WORD...: plan place exits with STATUS.
 place()
@@ -212,5 +195,4 @@ ok "a large case" place 0 running large.yaml
 ok "says how far it may be from the best" grep -qE \
 	'^# trees of their own: [0-9]+, at most [0-9]+; moved: 0; not proven optimal$' out
 
-echo "1..$count"
-exit $((failed > 0))
+cases_end

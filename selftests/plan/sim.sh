@@ -9,28 +9,9 @@ set -uo pipefail
 
 sim=$(realpath "$1")
 traces=$(realpath "$2")
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit
-count=0
-failed=0
+. "$(dirname "$(readlink -f "$0")")/cases.sh"
 # Looking for leaks takes seconds a run: once, at the end.
 export ASAN_OPTIONS=detect_leaks=0
-
-# ok TEXT COMMAND...: the command succeeds.
-ok()
-{
-	local text=$1
-	shift
-	count=$((count + 1))
-	if "$@"; then
-		echo "ok $count - $text"
-	else
-		echo "not ok $count - $text"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-		failed=$((failed + 1))
-	fi
-}
 
 # gives STATUS TEXT WORD...: ina-sim exits with STATUS and says TEXT as a line of its errors.
 gives()
@@ -172,5 +153,4 @@ export ASAN_OPTIONS=detect_leaks=1
 ok "nothing leaks" gives 0 "" --fat-tree 8 --jobs 50 --trace 2 --csv leak.csv
 ok "after bad input, either" gives 2 "" --traces bad
 
-echo "1..$count"
-exit $((failed > 0))
+cases_end

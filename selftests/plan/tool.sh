@@ -7,26 +7,7 @@
 set -uo pipefail
 
 inaconf=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit
-count=0
-failed=0
-
-# ok TEXT COMMAND...: the command succeeds.
-ok()
-{
-	local text=$1
-	shift
-	count=$((count + 1))
-	if "$@"; then
-		echo "ok $count - $text"
-	else
-		echo "not ok $count - $text"
-		sed 's/^/# /' out err 2>/dev/null | head -20
-		failed=$((failed + 1))
-	fi
-}
+. "$(dirname "$(readlink -f "$0")")/cases.sh"
 
 # gives STATUS TEXT WORD...: inaconf exits with STATUS and says TEXT as a line of its errors.
 gives()
@@ -204,5 +185,4 @@ ok "no size" refuses "size is required: bad.yaml does not say it" \
 	plan tree topo topo.yaml measure bad.yaml root ps job 7
 ok "plan alone" gives 2 "" plan
 
-echo "1..$count"
-exit $((failed > 0))
+cases_end
