@@ -227,4 +227,23 @@ job 8 deadline $((short * 1000))
 case_of "lost: a LATE from an aggregator; all hear who is late" 1 all_named "root a0 type LATE nth 1"
 job 9 deadline $((short * 1000)) on-loss degrade
 case_of "lost: an EXCLUDE to an aggregator; the others go on" 1 others "a0 root type EXCLUDE nth 1"
+
+# w1 joins, but misses the epoch, until the root has waited for it and closed that.
+missed()
+{
+	local n
+	started=()
+	faults loss 0
+	netfault set "$(pin w1)" type EPOCH loss 1000000 || return
+	for n in "${workers[@]}"; do
+		start "$n" --rounds 1M --continue-on-failure
+	done
+	event events epoch-closed 'job 10 .*deadline' '.*"job":10,.*"reason":"deadline"' || return
+	faults loss 0
+	wait_for "$limit" at_least root 10 rounds_done 3 && halt TERM "${started[@]}"
+}
+
+job 10 deadline $((short * 1000))
+monitor root events
+ok "lost: all EPOCHs to a leaf until the root closed the one it missed; then all go on" missed
 done_testing
