@@ -292,11 +292,11 @@ void ina_worker_epoch(struct ina_worker *worker)
 
 	if (fresh || worker->next < node->base) {
 		worker->next = node->base;
-		worker->acked = node->base;
 		worker->released = node->base;
 		worker->revoked = 0;
 	}
-	worker->acked = max(worker->acked, node->base);
+	/* Who shares the memory of its results now has to have read them. */
+	worker->acked = node->base;
 	ina_worker_skip(worker, fresh);
 	/* It has no part in what it passed; the page may tell of another root's. */
 	if (fresh) {

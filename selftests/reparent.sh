@@ -87,4 +87,25 @@ ok "the root is replaced: its rounds fail" \
 ok "with the reason" wait_for 10 grep -q 'root\|tree replaced' "$_dir/w1.log"
 ok "rounds go on" go_on
 ok "no sum was wrong" stop_all
+
+# w0 reads its first result for long. Meanwhile it gets a child, whose contributions go to
+# where the results are; a0, which reads, too, and has a child, keeps the window there.
+for n in root a0 w0 w1 w2; do
+	on $n inaconf job del 7
+	job_add $n
+done
+tree root - a0 w0
+tree a0 root w1 workers=1
+tree w1 a0
+tree w0 root
+tree w2 w0
+run a0 0 --hold-result "0:$(_patience 2)"
+run w1 1
+run w0 2 --hold-result "0:$(_patience 4)"
+ok "a worker and an aggregator read a result" \
+	wait_for "$deadline" reached w0 7 rounds_done 1
+tree w0 root w2 workers=1
+run w2 3
+ok "the worker gets a child meanwhile" wait_for "$deadline" reached w2 7 rounds_done "$more"
+ok "what it reads stays what it was" stop_all
 done_testing

@@ -68,6 +68,12 @@ static void perf_sleep(double seconds)
 		;
 }
 
+static void perf_hold(const struct perf_hold *hold, uint64_t number)
+{
+	if (hold->seconds > 0 && hold->number == number)
+		perf_sleep(hold->seconds);
+}
+
 /* What tests ask for before a submit: stragglers and stops. */
 static void perf_before_submit(const struct perf_run *p)
 {
@@ -75,8 +81,7 @@ static void perf_before_submit(const struct perf_run *p)
 
 	if (o->delay_ms)
 		perf_sleep(o->delay_ms / 1e3);
-	if (o->hold_seconds > 0 && p->r->submits == o->hold_round)
-		perf_sleep(o->hold_seconds);
+	perf_hold(&o->hold, p->r->submits);
 }
 
 /* Rounds between two contributions were over before we could take part. */
@@ -256,6 +261,7 @@ static int perf_completed(struct perf_run *p, const struct ina_status *st)
 
 	if (!sum)
 		return perf_fail(p, PERF_FAILED, ina_error(p->s));
+	perf_hold(&p->o->hold_result, p->r->completed);
 	if (p->o->verify)
 		wrong = perf_pattern_check(p->o, info, &in, st->round, sum, p->r->elements, &first);
 	if (wrong)

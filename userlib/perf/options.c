@@ -29,6 +29,7 @@ enum perf_opt {
 	OPT_INTERVAL,
 	OPT_DELAY,
 	OPT_HOLD,
+	OPT_HOLD_RESULT,
 	OPT_EXIT_AFTER,
 	OPT_CONTINUE,
 	OPT_JSON,
@@ -52,6 +53,7 @@ static const struct option perf_long[] = {
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "delay", required_argument, NULL, OPT_DELAY },
 	{ "hold-before-round", required_argument, NULL, OPT_HOLD },
+	{ "hold-result", required_argument, NULL, OPT_HOLD_RESULT },
 	{ "exit-after", required_argument, NULL, OPT_EXIT_AFTER },
 	{ "continue-on-failure", no_argument, NULL, OPT_CONTINUE },
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -90,6 +92,7 @@ static const char perf_help[] =
 	"for tests:\n"
 	"      --delay MS             sleep before each submit\n"
 	"      --hold-before-round K:SECONDS  sleep before the submit number K, from 0\n"
+	"      --hold-result K:SECONDS  sleep before the result number K is looked at\n"
 	"      --exit-after N         end without a clean close after N submits\n"
 	"\n"
 	"exit status: 0 all sums right; 1 a failure; 2 wrong usage; 3 a wrong sum\n";
@@ -143,7 +146,7 @@ static int perf_options_seconds(const char *name, const char *word, double *valu
 	return PERF_OK;
 }
 
-static int perf_options_hold(struct perf_options *o, const char *name, const char *word)
+static int perf_options_hold(struct perf_hold *hold, const char *name, const char *word)
 {
 	const char *colon = strchr(word, ':');
 	char number[24] = "";
@@ -151,9 +154,9 @@ static int perf_options_hold(struct perf_options *o, const char *name, const cha
 	if (!colon || (size_t)(colon - word) >= sizeof(number))
 		return perf_options_bad(name, word, "K:SECONDS");
 	memcpy(number, word, (size_t)(colon - word));
-	if (perf_options_number(name, number, 0, UINT64_MAX, &o->hold_round))
+	if (perf_options_number(name, number, 0, UINT64_MAX, &hold->number))
 		return PERF_USAGE;
-	return perf_options_seconds(name, colon + 1, &o->hold_seconds);
+	return perf_options_seconds(name, colon + 1, &hold->seconds);
 }
 
 const char *const perf_dtypes[] = {
@@ -285,7 +288,9 @@ static int perf_options_set(struct perf_options *o, int opt, const char *name, c
 	case OPT_INTERVAL:
 		return perf_options_seconds(name, word, &o->interval);
 	case OPT_HOLD:
-		return perf_options_hold(o, name, word);
+		return perf_options_hold(&o->hold, name, word);
+	case OPT_HOLD_RESULT:
+		return perf_options_hold(&o->hold_result, name, word);
 	default:
 		return perf_options_value(o, opt, name, word);
 	}

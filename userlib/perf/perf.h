@@ -29,6 +29,16 @@ enum perf_pattern {
 #define PERF_WORKERS_MAX	2000	/* above, the pattern could overflow */
 
 /**
+ * struct perf_hold - when to sleep, for tests
+ * @number: of many, from 0
+ * @seconds: for how long, 0 for not
+ */
+struct perf_hold {
+	uint64_t number;
+	double seconds;
+};
+
+/**
  * struct perf_options - the command line
  * @job: number of the job
  * @elements: elements in a round, 0 for the capacity
@@ -43,8 +53,8 @@ enum perf_pattern {
  * @pattern: what to contribute
  * @interval: seconds between progress lines, 0 for none
  * @delay_ms: sleep before each submit
- * @hold_round: this process's how manieth submit to hold, from 0
- * @hold_seconds: for how long, 0 for not
+ * @hold: before which submit of this process to sleep
+ * @hold_result: before which of its results is looked at
  * @exit_after: end without a clean close after that many submits, 0 for not
  * @json: print JSON
  * @quiet: print failures only
@@ -66,8 +76,8 @@ struct perf_options {
 	enum perf_pattern pattern;
 	double interval;
 	unsigned int delay_ms;
-	uint64_t hold_round;
-	double hold_seconds;
+	struct perf_hold hold;
+	struct perf_hold hold_result;
 	uint64_t exit_after;
 	bool json;
 	bool quiet;
