@@ -40,11 +40,11 @@ static int epoch_test_add(struct ina_node *node, u64 round, u32 frag, u16 who,
 	__le32 src[INA_TEST_FRAGMENT] = {};
 	struct ina_part part = {
 		.tag = { .era = era, .round = round },
-		.contributor = who, .workers = 3, .token = who + 1,
+		.length = EPOCH_TEST_LENGTH, .contributor = who,
+		.workers = 3, .token = who + 1,
 	};
 
-	return ina_round_contribute(node, &ina_test_ctx, &part, frag,
-				    EPOCH_TEST_LENGTH, src, &from);
+	return ina_test_contribute(node, &part, frag, src, &from);
 }
 
 /* All children contribute the first @frags fragments. */
@@ -67,11 +67,11 @@ static int epoch_test_result(struct ina_node *node, u64 round, u32 frag,
 	__le32 src[INA_TEST_FRAGMENT] = { cpu_to_le32(frag + 5) };
 	struct ina_part part = {
 		.tag = ina_round_tag(node, node->era, round),
-		.workers = workers, .token = 1,
+		.length = EPOCH_TEST_LENGTH, .workers = workers, .token = 1,
 	};
 
 	part.final = ina_round_is_kept(node, &part.tag);
-	return ina_round_result(node, &part, frag, EPOCH_TEST_LENGTH, src);
+	return ina_test_result(node, &part, frag, src);
 }
 
 /* Child 0 starts anew, with the same workers. */

@@ -31,11 +31,11 @@ static int late_test_add_to(struct ina_node *node, u64 round, u32 frag, u16 who)
 	__le32 src[INA_TEST_FRAGMENT] = {};
 	struct ina_part part = {
 		.tag = { .era = node->era, .round = round },
-		.contributor = who, .workers = 3, .token = who + 1,
+		.length = LATE_TEST_LENGTH, .contributor = who,
+		.workers = 3, .token = who + 1,
 	};
 
-	return ina_round_contribute(node, &ina_test_ctx, &part, frag,
-				    LATE_TEST_LENGTH, src, &from);
+	return ina_test_contribute(node, &part, frag, src, &from);
 }
 
 static int late_test_add(struct ina_node *node, u32 frag, u16 who)

@@ -75,10 +75,10 @@ static void member_test_complete(struct kunit *test, struct ina_node *node,
 	for (i = 0; i < node->nchildren; i++) {
 		part = (struct ina_part){
 			.tag = { .era = node->era, .round = round },
-			.contributor = i, .workers = 3, .token = i + 1,
+			.length = INA_TEST_FRAGMENT, .contributor = i,
+			.workers = 3, .token = i + 1,
 		};
-		err |= ina_round_contribute(node, &ina_test_ctx, &part, 0,
-					    INA_TEST_FRAGMENT, src, &from);
+		err |= ina_test_contribute(node, &part, 0, src, &from);
 	}
 	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_TRUE(test, node->rounds[round % INA_TEST_DEPTH].complete);

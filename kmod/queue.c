@@ -5,6 +5,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
+#include <linux/minmax.h>
 
 #include "queue.h"
 
@@ -38,16 +39,12 @@ void ina_queue_init(struct ina_queue *queue, u32 slots)
  */
 void ina_queue_add_range(struct ina_queue *queue, u32 first, u32 count)
 {
-	u32 slot = first, end = first + count;
+	u32 slot = first, end = first + count, n;
 
-	while (slot < end) {
-		/* All bits set are set, whoever else sets some of them. */
-		if (slot % BITS_PER_LONG == 0 && end - slot >= BITS_PER_LONG) {
-			WRITE_ONCE(queue->pending[BIT_WORD(slot)], ~0UL);
-			slot += BITS_PER_LONG;
-		} else {
-			ina_queue_add(queue, slot++);
-		}
+	for (; slot < end; slot += n) {
+		n = min_t(u32, end - slot, BITS_PER_LONG - slot % BITS_PER_LONG);
+		atomic_long_or(GENMASK(n - 1, 0) << slot % BITS_PER_LONG,
+			       (atomic_long_t *)&queue->pending[BIT_WORD(slot)]);
 	}
 }
 

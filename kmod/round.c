@@ -213,7 +213,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 
 /* Slow path of ina_round_enter(). */
 static int ina_round_enter_locked(struct ina_node *node,
-				  const struct ina_tag *tag, u32 length,
+				  const struct ina_part *part,
 				  const struct in6_addr *from)
 {
 	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
@@ -221,12 +221,12 @@ static int ina_round_enter_locked(struct ina_node *node,
 	int ret = 0;
 
 	spin_lock_bh(&node->lock);
-	entry = ina_round_claim(node, tag, length);
+	entry = ina_round_claim(node, &part->tag, part->length);
 	if (IS_ERR(entry) && PTR_ERR(entry) == -EMSGSIZE) {
-		blame.detail[0] = length;
-		blame.detail[1] = ina_round_entry(node, tag->round)->length;
+		blame.detail[0] = part->length;
+		blame.detail[1] = node->rounds[part->at].length;
 		blame.culprit = *from;
-		ina_fail_round_locked(node, tag, &blame);
+		ina_fail_round_locked(node, &part->tag, &blame);
 		ret = INA_STAT_DROP_LENGTH;
 	} else if (IS_ERR(entry)) {
 		ret = INA_STAT_DROP_WINDOW;
@@ -237,21 +237,20 @@ static int ina_round_enter_locked(struct ina_node *node,
 	return ret;
 }
 
-/* May a fragment of a round, at @at, with @length go into its slot? 0 or a counter. */
-static int ina_round_enter(struct ina_node *node, u32 at,
-			   const struct ina_part *part, u32 length,
+/* May a fragment of a round go into its slot? 0 or a counter. */
+static int ina_round_enter(struct ina_node *node, const struct ina_part *part,
 			   const struct in6_addr *from)
 {
-	struct ina_round *entry = &node->rounds[at];
+	struct ina_round *entry = &node->rounds[part->at];
 	/* Pairs with the release in ina_round_claim(): the word, then the length. */
 	u64 progress = part->entered ? atomic64_read(&entry->progress) :
 				       atomic64_read_acquire(&entry->progress);
 
 	if (ina_round_key_match(progress, &part->tag) &&
-	    (part->entered || READ_ONCE(entry->length) == length))
+	    (part->entered || READ_ONCE(entry->length) == part->length))
 		return progress & INA_PROGRESS_FAILED ?
 		       INA_STAT_DROP_FAILED : 0;
-	return ina_round_enter_locked(node, &part->tag, length, from);
+	return ina_round_enter_locked(node, part, from);
 }
 
 /* All results are held: tell the workers. */
@@ -289,81 +288,114 @@ unlock:
 	spin_unlock_bh(&node->lock);
 }
 
-/* One more result is held. Return: whether it is the last. */
-static bool ina_round_hold(struct ina_node *node, const struct ina_part *part,
-			   u32 length)
+/* More results are held. Return: whether those are the last. */
+static bool ina_round_hold(struct ina_node *node, const struct ina_row *row)
 {
-	struct ina_round *entry = ina_round_entry(node, part->tag.round);
+	struct ina_round *entry = ina_round_entry(node, row->tag.round);
 	u64 old = atomic64_read(&entry->progress);
 	u64 new;
 
 	do {
-		if (!ina_round_key_match(old, &part->tag) ||
+		if (!ina_round_key_match(old, &row->tag) ||
 		    (old & INA_PROGRESS_FAILED))
 			return false;
-		new = old + 1;
-		if (part->flags & INA_F_OVERFLOW)
+		new = old + row->count;
+		if (row->flags & INA_F_OVERFLOW)
 			new |= INA_PROGRESS_OVERFLOW;
-		if (part->flags & INA_F_INEXACT)
+		if (row->flags & INA_F_INEXACT)
 			new |= INA_PROGRESS_INEXACT;
 	} while (!atomic64_try_cmpxchg(&entry->progress, (s64 *)&old, new));
 
 	return (new & INA_PROGRESS_HELD) ==
-	       ina_wire_frags(length, node->job->config.fragment);
+	       ina_wire_frags(row->length, node->job->config.fragment);
 }
 
-/* The root has a sum over its whole tree: publish it if it counts right. */
-static void ina_round_publish(struct ina_node *node,
-			      const struct ina_part *part, u32 id, u32 length)
+/**
+ * ina_round_settle() - tell of the slots that have become complete
+ * @node: the node
+ * @row: they; none are left there
+ *
+ * Once for many, as this writes where all CPUs do.
+ * Context: process or softirq, no lock held.
+ */
+void ina_round_settle(struct ina_node *node, struct ina_row *row)
 {
-	struct ina_slot *slot = ina_node_slot(node, id);
+	bool last;
+	u32 i;
+
+	if (!row->count)
+		return;
+	/* Held before it can be sent: a round nobody lacks a part of is final. */
+	last = row->way == INA_SLOT_DOWN && ina_round_hold(node, row);
+	if (row->way == INA_SLOT_DOWN && node->root)
+		for (i = 0; i < row->count; i++)
+			ina_slot_publish(ina_node_slot(node, row->id + i),
+					 &row->tag);
+	/* One that has gone to another tag meanwhile has nothing to send. */
+	ina_tx_queue(node, row->id, row->count, row->way);
+	row->count = 0;
+	if (last)
+		ina_round_complete(node, &row->tag);
+}
+
+/* A slot has become complete. */
+static void ina_round_full(struct ina_node *node, struct ina_row *row,
+			   const struct ina_part *part, u32 id, u8 way)
+{
+	if (row->id + row->count != id || row->way != way ||
+	    !ina_tag_equal(&row->tag, &part->tag))
+		ina_round_settle(node, row);
+	if (!row->count)
+		*row = (struct ina_row){
+			.tag = part->tag, .length = part->length, .id = id,
+			.way = way,
+		};
+	row->count++;
+	row->flags |= part->flags;
+}
+
+/* The root has a sum over its whole tree. Return: whether it counts right. */
+static bool ina_round_counts(struct ina_node *node, const struct ina_part *part)
+{
 	struct ina_blame blame = {
 		.reason = INA_REASON_COUNT,
 		.detail = { part->workers, READ_ONCE(node->members) },
 	};
-	bool last;
 
-	if (part->workers != READ_ONCE(node->members) ||
-	    part->token != READ_ONCE(node->token)) {
-		/* Of a round that counts: the epoch may have changed meanwhile. */
-		if (ina_fail_round(node, &part->tag, &blame))
-			ina_stats_inc(node->job->stats, INA_STAT_COUNT_WRONG);
-		return;
-	}
-	/* Held before it can be sent: a round nobody lacks a part of is final. */
-	last = ina_round_hold(node, part, length);
-	if (!ina_slot_publish(slot, &part->tag))
-		return;
-	ina_tx_queue(node, id, INA_SLOT_DOWN);
-	if (last)
-		ina_round_complete(node, &part->tag);
+	if (part->workers == READ_ONCE(node->members) &&
+	    part->token == READ_ONCE(node->token))
+		return true;
+	/* Of a round that counts: the epoch may have changed meanwhile. */
+	if (ina_fail_round(node, &part->tag, &blame))
+		ina_stats_inc(node->job->stats, INA_STAT_COUNT_WRONG);
+	return false;
 }
 
 /**
  * ina_round_contribute() - a child's or worker's sum of a fragment has come
  * @node: the node
  * @ctx: of ina_sum_begin()
+ * @row: where its slot goes if it was the last
  * @part: what it says of itself
  * @frag: which fragment
- * @length: elements of the round
  * @src: its elements, as many as the fragment has
  * @from: whose it is, to blame
  *
- * Context: process or softirq, no lock held. The caller runs the sender, after
- * ina_sum_end().
+ * Context: process or softirq, no lock held. The caller settles the row, and
+ * after ina_sum_end() runs the sender.
  * Return: 0, or the counter that says why it was refused.
  */
 int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
-			 struct ina_part *part, u32 frag, u32 length,
+			 struct ina_row *row, struct ina_part *part, u32 frag,
 			 const void *src, const struct in6_addr *from)
 {
-	u32 at = ina_node_at(node, part->tag.round);
-	u32 id = at * node->frags + frag;
-	u32 count = ina_wire_count(length, node->job->config.fragment, frag);
-	struct ina_sums sums = ina_node_elements(node, at, frag, count);
+	u32 id = part->at * node->frags + frag;
+	u32 count = ina_wire_count(part->length, node->job->config.fragment,
+				   frag);
+	struct ina_sums sums = ina_node_elements(node, part->at, frag, count);
 	int err;
 
-	err = ina_round_enter(node, at, part, length, from);
+	err = ina_round_enter(node, part, from);
 	if (err)
 		return err;
 	/* Who knows the era knows how many: see ina_epoch_open(). */
@@ -373,10 +405,10 @@ int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
 	case INA_SLOT_ADDED:
 		return 0;
 	case INA_SLOT_FULL:
-		if (node->root)
-			ina_round_publish(node, part, id, length);
-		else
-			ina_tx_queue(node, id, INA_SLOT_UP);
+		if (!node->root)
+			ina_round_full(node, row, part, id, INA_SLOT_UP);
+		else if (ina_round_counts(node, part))
+			ina_round_full(node, row, part, id, INA_SLOT_DOWN);
 		return 0;
 	case INA_SLOT_DUPLICATE:
 		return INA_STAT_DROP_DUPLICATE;
@@ -417,28 +449,29 @@ unlock:
 /**
  * ina_round_result() - the root's sum of a fragment has come down
  * @node: the node
+ * @row: where its slot goes
  * @part: what it says of itself
  * @frag: which fragment
- * @length: elements of the round
  * @src: its elements
  *
- * Context: process or softirq, no lock held. The caller runs the sender.
+ * Context: process or softirq, no lock held. The caller settles the row and runs
+ * the sender.
  * Return: 0, or the counter that says why it was refused.
  */
-int ina_round_result(struct ina_node *node, const struct ina_part *part,
-		     u32 frag, u32 length, const void *src)
+int ina_round_result(struct ina_node *node, struct ina_row *row,
+		     const struct ina_part *part, u32 frag, const void *src)
 {
-	u32 at = ina_node_at(node, part->tag.round);
-	u32 id = at * node->frags + frag;
-	u32 count = ina_wire_count(length, node->job->config.fragment, frag);
-	struct ina_sums sums = ina_node_elements(node, at, frag, count);
+	u32 id = part->at * node->frags + frag;
+	u32 count = ina_wire_count(part->length, node->job->config.fragment,
+				   frag);
+	struct ina_sums sums = ina_node_elements(node, part->at, frag, count);
 	int err;
 
 	/* A final round may be of earlier members. */
 	if (!part->final && (part->workers != READ_ONCE(node->members) ||
 			     part->token != READ_ONCE(node->token)))
 		return INA_STAT_DROP_MEMBERS;
-	err = ina_round_enter(node, at, part, length, &node->parent.addr);
+	err = ina_round_enter(node, part, &node->parent.addr);
 	if (err)
 		return err;
 	if (part->final)
@@ -446,9 +479,7 @@ int ina_round_result(struct ina_node *node, const struct ina_part *part,
 	switch (ina_slot_result(ina_node_slot(node, id), part,
 				node->contributors, &sums, src)) {
 	case INA_SLOT_FULL:
-		ina_tx_queue(node, id, INA_SLOT_DOWN);
-		if (ina_round_hold(node, part, length))
-			ina_round_complete(node, &part->tag);
+		ina_round_full(node, row, part, id, INA_SLOT_DOWN);
 		return 0;
 	case INA_SLOT_DUPLICATE:
 		return INA_STAT_DROP_DUPLICATE;

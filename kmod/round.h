@@ -30,11 +30,30 @@ static inline struct ina_round *ina_round_entry(struct ina_node *node,
 	return &node->rounds[ina_node_at(node, round)];
 }
 
+/**
+ * struct ina_row - slots of a round that became complete one after the other
+ * @tag: the round
+ * @length: its elements
+ * @id: the first of them
+ * @count: how many; nobody was told yet
+ * @way: INA_SLOT_UP or INA_SLOT_DOWN, where they go
+ * @flags: INA_F_STICKY, those that any of them has
+ */
+struct ina_row {
+	struct ina_tag tag;
+	u32 length;
+	u32 id;
+	u32 count;
+	u8 way;
+	u16 flags;
+};
+
 int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
-			 struct ina_part *part, u32 frag, u32 length,
+			 struct ina_row *row, struct ina_part *part, u32 frag,
 			 const void *src, const struct in6_addr *from);
-int ina_round_result(struct ina_node *node, const struct ina_part *part,
-		     u32 frag, u32 length, const void *src);
+int ina_round_result(struct ina_node *node, struct ina_row *row,
+		     const struct ina_part *part, u32 frag, const void *src);
+void ina_round_settle(struct ina_node *node, struct ina_row *row);
 struct ina_round *ina_round_claim(struct ina_node *node,
 				  const struct ina_tag *tag, u32 length);
 void ina_round_advance(struct ina_node *node);

@@ -42,7 +42,8 @@ static struct ina_part round_test_part(const struct ina_node *node, u64 round,
 				       u16 child)
 {
 	return (struct ina_part){
-		.tag = round_test_tag(node, round), .contributor = child,
+		.tag = round_test_tag(node, round),
+		.length = ROUND_TEST_LENGTH, .contributor = child,
 		.workers = 3, .token = child + 1,
 	};
 }
@@ -57,8 +58,8 @@ static int round_test_put(struct ina_node *node, struct ina_part *part,
 
 	for (i = 0; i < INA_TEST_FRAGMENT; i++)
 		src[i] = cpu_to_le32(value);
-	return ina_round_contribute(node, &ina_test_ctx, part, frag, length,
-				    src, &from);
+	part->length = length;
+	return ina_test_contribute(node, part, frag, src, &from);
 }
 
 /* A fragment of child @child, all its elements @value. */
@@ -75,14 +76,15 @@ static int round_test_result(struct ina_node *node, u64 round, u32 frag,
 {
 	__le32 src[INA_TEST_FRAGMENT];
 	struct ina_part part = {
-		.tag = round_test_tag(node, round), .workers = workers,
+		.tag = round_test_tag(node, round),
+		.length = ROUND_TEST_LENGTH, .workers = workers,
 		.token = token,
 	};
 	int i;
 
 	for (i = 0; i < INA_TEST_FRAGMENT; i++)
 		src[i] = cpu_to_le32(value);
-	return ina_round_result(node, &part, frag, ROUND_TEST_LENGTH, src);
+	return ina_test_result(node, &part, frag, src);
 }
 
 static struct ina_round *round_test_claim(struct ina_node *node, u32 era,

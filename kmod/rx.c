@@ -111,31 +111,57 @@ bool ina_rx_from_parent(const struct ina_node *node,
 	return !node->root && ina_path_is_from(&node->parent, &info->saddr);
 }
 
+/*
+ * The header of elements in words: packets of one round that come from one
+ * neighbour, one after the other, differ in number and fragment only.
+ */
+struct ina_rx_words {
+	u64 job;	/* and version, type, path, flags */
+	u64 round;	/* and epoch */
+	__be32 seq;
+	__be32 frag;
+	u64 length;	/* and index, count */
+	u64 workers;	/* and token */
+	__be32 crc;
+} __packed;
+
+static_assert(sizeof(struct ina_rx_words) == sizeof(struct ina_hdr));
+
 /**
  * struct ina_rx_walk - state of the walk over one skb
  * @inet: the namespace
  * @info: what the entry knows
  * @job: job of the last packet
+ * @stats: where it is counted if it is refused
  * @node: node of the last packet: its sums are sent when the node changes or
  *	the walk ends
  * @skb: what is walked over
  * @part: @skb, or the one of its list the walk has come to; NULL: copy the rest
  * @frag: of @part: 0 its linear bytes, i + 1 its page fragment i
  * @start: offset of that piece from the data of @skb
+ * @end: offset of what is behind it
+ * @bytes: the piece, NULL if it is not mapped
  * @body: elements of the packet, if they are not behind its header
  * @now: when the walk began
+ * @pkt: the last packet
+ * @len: its bytes
+ * @whole: if what was found out about it holds for others like it: fragments
+ *	they may have
+ * @words: its header then
+ * @scattered: its fragment is not the one behind that of the packet before
+ * @child: whose elements they are, NULL: the parent's
  * @epoch_era: what was published when the last packet of elements had its round
  *	looked up; 0: none had
  * @round: what it says of its round
  * @length: elements of that round, 0 before it was entered
  * @base: where the window began
- * @tag: of that round
- * @final: it is final
- * @at: place of that round in the window
+ * @elements: what it says of its elements
+ * @row: slots that are complete
  * @hop: path with numbers that are not accounted for yet
  * @epoch: their epoch
  * @seq: the first of them
  * @count: how many, in a row
+ * @taken: of them, those whose elements were taken
  * @summing: @ctx has begun
  * @ctx: of the contributions
  */
@@ -143,44 +169,52 @@ struct ina_rx_walk {
 	struct ina_net *inet;
 	const struct ina_rx_info *info;
 	struct ina_job *job;
+	struct ina_stats __percpu *stats;
 	struct ina_node *node;
 	struct sk_buff *skb;
 	struct sk_buff *part;
 	unsigned int frag;
 	unsigned int start;
+	unsigned int end;
+	const void *bytes;
 	const void *body;
 	u64 now;
+	struct ina_pkt pkt;
+	unsigned int len;
+	u32 whole;
+	struct ina_rx_words words;
+	bool scattered;
+	struct ina_child *child;
 	u64 epoch_era;
 	u32 round;
 	u32 length;
 	u64 base;
-	struct ina_tag tag;
-	bool final;
-	u32 at;
+	struct ina_part elements;
+	struct ina_row row;
 	struct ina_hop *hop;
 	u32 epoch;
 	u32 seq;
 	u32 count;
+	u32 taken;
 	bool summing;
 	struct ina_sum_ctx ctx;
 };
 
-/* Is the round of a packet that of the last one? Then all that was found out holds. */
-static bool ina_rx_same(const struct ina_rx_walk *walk,
-			const struct ina_pkt *pkt)
+/* Are epoch and window as they were when the last packet had its round looked up? */
+static bool ina_rx_same(const struct ina_rx_walk *walk)
 {
 	const struct ina_node *node = walk->node;
 
-	return walk->epoch_era && walk->round == pkt->round &&
-	       walk->epoch_era >> 32 == pkt->epoch &&
-	       READ_ONCE(node->epoch_era) == walk->epoch_era &&
+	return READ_ONCE(node->epoch_era) == walk->epoch_era &&
 	       READ_ONCE(node->base) == walk->base;
 }
 
 /* Epoch and window of a packet of elements, once for all that follow it. */
-static int ina_rx_round(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
+static int ina_rx_round(struct ina_rx_walk *walk)
 {
+	const struct ina_pkt *pkt = &walk->pkt;
 	struct ina_node *node = walk->node;
+	struct ina_part *part = &walk->elements;
 	u64 epoch_era = ina_epoch_published(node);
 
 	walk->epoch_era = 0;
@@ -189,10 +223,10 @@ static int ina_rx_round(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
 		return INA_STAT_DROP_EPOCH;
 	walk->base = READ_ONCE(node->base);
 	walk->round = pkt->round;
-	walk->tag.round = ina_wire_round(pkt->round, walk->base);
-	walk->tag.era = (u32)epoch_era;
-	walk->at = ina_node_at(node, walk->tag.round);
-	walk->final = ina_round_look(node, walk->at, &walk->tag);
+	part->tag.round = ina_wire_round(pkt->round, walk->base);
+	part->tag.era = (u32)epoch_era;
+	part->at = ina_node_at(node, part->tag.round);
+	part->final = ina_round_look(node, part->at, &part->tag);
 	/* Rounds change after the epoch is withdrawn: see ina_epoch_open(). */
 	smp_rmb();
 	if (READ_ONCE(node->epoch_era) != epoch_era)
@@ -201,41 +235,42 @@ static int ina_rx_round(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
 	return 0;
 }
 
-/* Epoch, window, fragment and size of a packet of elements; fills the part. */
-static int ina_rx_place(struct ina_rx_walk *walk, const struct ina_pkt *pkt,
-			struct ina_part *part)
+/* Epoch, window, fragment and size of a packet of elements. */
+static int ina_rx_place(struct ina_rx_walk *walk)
 {
+	const struct ina_pkt *pkt = &walk->pkt;
 	struct ina_node *node = walk->node;
 	const struct ina_job_config *config = &node->job->config;
-	bool wide = pkt->elem != ina_node_elem(node, false);
-	int err = ina_rx_same(walk, pkt) ? 0 : ina_rx_round(walk, pkt);
+	struct ina_part *part = &walk->elements;
+	int err = 0;
 
+	if (!walk->epoch_era || walk->round != pkt->round ||
+	    walk->epoch_era >> 32 != pkt->epoch || !ina_rx_same(walk))
+		err = ina_rx_round(walk);
 	if (err)
 		return err;
-	*part = (struct ina_part){
-		.tag = walk->tag,
-		.contributor = pkt->index,
-		.workers = pkt->workers,
-		.token = pkt->token,
-		.flags = pkt->flags,
-		.wide = wide,
-		.final = walk->final,
-		.entered = walk->length == pkt->length,
-		.expected = 0,
-	};
+	part->length = pkt->length;
+	part->contributor = pkt->index;
+	part->workers = pkt->workers;
+	part->token = pkt->token;
+	part->flags = pkt->flags;
+	part->wide = pkt->elem != ina_node_elem(node, false);
+	part->entered = walk->length == pkt->length;
 	if (part->tag.round < walk->base ||
 	    part->tag.round - walk->base >= config->depth)
 		return INA_STAT_DROP_WINDOW;
 	/* Only sums on their way up are wide. */
-	if (wide && (pkt->type != INA_TYPE_DATA ||
-		     pkt->elem != ina_node_elem(node, true)))
+	if (part->wide && (pkt->type != INA_TYPE_DATA ||
+			   pkt->elem != ina_node_elem(node, true)))
 		return INA_STAT_DROP_SIZE;
 	if (pkt->length > config->capacity ||
 	    (u64)pkt->frag * config->fragment >= pkt->length ||
 	    pkt->count != ina_wire_count(pkt->length, config->fragment,
 					 pkt->frag))
 		return INA_STAT_DROP_FRAGMENT;
-	return 0;
+	/* A final round needs no more contributions. */
+	return part->final && pkt->type == INA_TYPE_DATA ?
+	       INA_STAT_DROP_STALE : 0;
 }
 
 /**
@@ -280,97 +315,154 @@ static void ina_rx_marked(struct ina_rx_walk *walk)
 /* Account for the numbers that have come in a row. */
 static void ina_rx_settle(struct ina_rx_walk *walk)
 {
-	if (walk->count && walk->info->marked)
+	struct ina_node *node = walk->node;
+
+	if (!walk->count)
+		return;
+	if (walk->info->marked)
 		ina_rx_marked(walk);
-	if (walk->count)
-		ina_rx_todo(walk->node,
-			    ina_hop_received(walk->hop, walk->epoch, walk->seq,
-					     walk->count));
+	ina_rx_todo(node, ina_hop_received(walk->hop, walk->epoch, walk->seq,
+					   walk->count));
+	ina_stats_add(node->job->stats, walk->child ? INA_STAT_RX_DATA :
+		      INA_STAT_RX_RESULT, walk->taken);
 	walk->count = 0;
+	walk->taken = 0;
 }
 
 /* A packet of elements was taken, or is of no use: its number is accounted for. */
-static void ina_rx_account(struct ina_rx_walk *walk, struct ina_peer *peer,
-			   const struct ina_pkt *pkt,
-			   const struct ina_part *part, int err)
+static void ina_rx_account(struct ina_rx_walk *walk, int err)
 {
-	struct ina_hop *hop = ina_path_of(peer, pkt->path);
+	const struct ina_pkt *pkt = &walk->pkt;
 
-	if (ina_rx_again(walk->node, part, err)) {
-		ina_hop_refused(hop);
+	if (ina_rx_again(walk->node, &walk->elements, err)) {
+		ina_hop_refused(walk->hop);
 		return;
 	}
-	if (walk->hop != hop || walk->epoch != pkt->epoch ||
-	    walk->seq + walk->count != pkt->seq) {
+	if (!walk->count || walk->seq + walk->count != pkt->seq) {
 		ina_rx_settle(walk);
-		walk->hop = hop;
 		walk->epoch = pkt->epoch;
 		walk->seq = pkt->seq;
 	}
 	walk->count++;
+	walk->taken += !err;
 }
 
-static int ina_rx_data(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
+/* Elements that have their place. */
+static int ina_rx_take(struct ina_rx_walk *walk)
 {
-	const struct ina_rx_info *info = walk->info;
-	struct ina_node *node = walk->node;
-	struct ina_part part __uninitialized;
-	struct ina_child *child;
+	const struct ina_pkt *pkt = &walk->pkt;
+	struct ina_part part = walk->elements;
 	int err;
 
-	err = ina_rx_child(node, pkt, info, &child);
+	err = walk->child ?
+	      ina_round_contribute(walk->node, &walk->ctx, &walk->row, &part,
+				   pkt->frag, pkt->body, &walk->info->saddr) :
+	      ina_round_result(walk->node, &walk->row, &part, pkt->frag,
+			       pkt->body);
+	ina_rx_account(walk, err);
+	return err;
+}
+
+/* Whose elements they are, and the hop they came on; what came on another is settled. */
+static int ina_rx_sender(struct ina_rx_walk *walk)
+{
+	const struct ina_pkt *pkt = &walk->pkt;
+	struct ina_node *node = walk->node;
+	struct ina_child *child = NULL;
+	struct ina_hop *hop;
+	int err = 0;
+
+	if (pkt->type == INA_TYPE_DATA)
+		err = ina_rx_child(node, pkt, walk->info, &child);
+	else if (!ina_rx_from_parent(node, walk->info))
+		err = INA_STAT_DROP_SOURCE;
 	if (err)
 		return err;
-	err = ina_rx_place(walk, pkt, &part);
-	/* A final round needs no more contributions. */
-	if (!err)
-		err = part.final ? INA_STAT_DROP_STALE :
-		      ina_round_contribute(node, &walk->ctx, &part, pkt->frag,
-					   pkt->length, pkt->body,
-					   &info->saddr);
-	ina_rx_account(walk, &child->peer, pkt, &part, err);
-	if (err)
-		return err;
-	walk->length = pkt->length;
-	ina_arrival_note(&child->arrivals, walk->at, part.tag.round, walk->now);
-	ina_stats_inc(node->job->stats, INA_STAT_RX_DATA);
+	hop = ina_path_of(child ? &child->peer : &node->parent, pkt->path);
+	if (walk->hop != hop || walk->epoch != pkt->epoch)
+		ina_rx_settle(walk);
+	walk->hop = hop;
+	walk->child = child;
 	return 0;
 }
 
-static int ina_rx_result(struct ina_rx_walk *walk, const struct ina_pkt *pkt)
+/* Others like it may follow: not with a crc, and not the short one at the end. */
+static void ina_rx_predict(struct ina_rx_walk *walk)
 {
-	struct ina_node *node = walk->node;
-	struct ina_part part __uninitialized;
-	int err;
+	const struct ina_pkt *pkt = &walk->pkt;
+	u32 fragment = walk->node->job->config.fragment;
 
-	if (!ina_rx_from_parent(node, walk->info))
-		return INA_STAT_DROP_SOURCE;
-	err = ina_rx_place(walk, pkt, &part);
-	if (!err)
-		err = ina_round_result(node, &part, pkt->frag, pkt->length,
-				       pkt->body);
-	ina_rx_account(walk, &node->parent, pkt, &part, err);
+	walk->length = pkt->length;
+	if (pkt->count != fragment || pkt->flags & INA_F_CRC)
+		return;
+	walk->elements.entered = true;
+	walk->whole = pkt->length / fragment;
+	/* Not what is in the skb, which may have changed since it was looked at. */
+	ina_wire_build((struct ina_hdr *)&walk->words, pkt);
+}
+
+/*
+ * Is this one like the last, but for number and fragment? Then all that was
+ * found out holds: its size, the job, the sender, and if nothing has changed
+ * since, epoch and window.
+ */
+static bool ina_rx_follows(struct ina_rx_walk *walk, const void *data,
+			   unsigned int len)
+{
+	const struct ina_rx_words *words = data, *last = &walk->words;
+	u32 frag;
+
+	if (!walk->whole || len != walk->len ||
+	    ((words->job ^ last->job) | (words->round ^ last->round) |
+	     (words->length ^ last->length) |
+	     (words->workers ^ last->workers)))
+		return false;
+	walk->pkt.seq = get_unaligned_be32(&words->seq);
+	frag = get_unaligned_be32(&words->frag);
+	walk->scattered = frag != walk->pkt.frag + 1;
+	walk->pkt.frag = frag;
+	walk->pkt.body = walk->body ?: data + sizeof(*words);
+	/* As in ina_wire_parse(): no second look. */
+	barrier();
+	return walk->pkt.frag < walk->whole &&
+	       !READ_ONCE(walk->node->paused) && ina_rx_same(walk);
+}
+
+static int ina_rx_elements(struct ina_rx_walk *walk)
+{
+	const struct ina_part *part = &walk->elements;
+	int err = ina_rx_sender(walk);
+
 	if (err)
 		return err;
-	walk->length = pkt->length;
-	ina_stats_inc(node->job->stats, INA_STAT_RX_RESULT);
+	err = ina_rx_place(walk);
+	if (err) {
+		ina_rx_account(walk, err);
+		return err;
+	}
+	err = ina_rx_take(walk);
+	if (err)
+		return err;
+	if (walk->child)
+		ina_arrival_note(&walk->child->arrivals, part->at,
+				 part->tag.round, walk->now);
+	ina_rx_predict(walk);
 	return 0;
 }
 
 /* Dispatch by type. Return: 0 or the counter that says why not. */
-static int ina_rx_dispatch(struct ina_rx_walk *walk, struct ina_pkt *pkt)
+static int ina_rx_dispatch(struct ina_rx_walk *walk)
 {
 	struct ina_node *node = walk->node;
 	int err;
 
 	if (!ina_node_is_here(node, &walk->info->daddr))
 		return INA_STAT_DROP_LOCAL;
-	if (pkt->type == INA_TYPE_DATA)
-		return ina_rx_data(walk, pkt);
-	if (pkt->type == INA_TYPE_RESULT)
-		return ina_rx_result(walk, pkt);
+	if (ina_wire_is_elements(walk->pkt.type))
+		return ina_rx_elements(walk);
+	ina_round_settle(node, &walk->row);
 	ina_rx_settle(walk);
-	err = ina_rx_control(node, pkt, walk->info);
+	err = ina_rx_control(node, &walk->pkt, walk->info);
 	if (!err)
 		ina_stats_inc(node->job->stats, INA_STAT_RX_CONTROL);
 	return err;
@@ -395,6 +487,7 @@ static void ina_rx_sum(struct ina_rx_walk *walk, bool on)
 static void ina_rx_turn(struct ina_rx_walk *walk, struct ina_node *node)
 {
 	if (walk->node && walk->node != node) {
+		ina_round_settle(walk->node, &walk->row);
 		ina_rx_sum(walk, false);
 		ina_rx_settle(walk);
 		ina_tx_run(walk->node, INA_TX_BUDGET);
@@ -412,100 +505,121 @@ static const void *ina_rx_copy(const void *body, unsigned int len)
 	return memmove(buffer->data, body, len);
 }
 
+/* The job of a packet, and its node. Return: 0 or the counter that says why not. */
+static int ina_rx_find(struct ina_rx_walk *walk)
+{
+	const struct ina_pkt *pkt = &walk->pkt;
+	struct ina_job *job = walk->job;
+	struct ina_node *node;
+
+	if (!job || job->config.id != pkt->job)
+		job = ina_job_find(walk->inet, pkt->job);
+	walk->job = job;
+	node = job ? rcu_dereference(job->node) : NULL;
+	if (!node)
+		return INA_STAT_DROP_JOB;
+	walk->stats = job->stats;
+	if (READ_ONCE(node->paused))
+		return INA_STAT_DROP_EPOCH;
+	ina_rx_turn(walk, node);
+	return 0;
+}
+
+/* A packet that is not like the last. Return: 0 or the counter that says why not. */
+static int ina_rx_other(struct ina_rx_walk *walk, const void *data,
+			unsigned int len)
+{
+	struct ina_pkt *pkt = &walk->pkt;
+	int err;
+
+	walk->whole = 0;
+	walk->scattered = false;
+	walk->len = len;
+	walk->stats = walk->inet->stats;
+	err = ina_wire_parse(data, len, walk->info->need_crc, pkt);
+	if (err)
+		return err;
+	if (pkt->flags & INA_F_CRC) {
+		ina_rx_sum(walk, false);
+		err = walk->body ? INA_STAT_DROP_CRC :
+				   ina_wire_verify(data, len, pkt);
+		if (err)
+			return err;
+	}
+	if (walk->body)
+		pkt->body = walk->body;
+	if (!ina_wire_is_elements(pkt->type))
+		pkt->body = ina_rx_copy(pkt->body, len - sizeof(struct ina_hdr));
+	err = ina_rx_find(walk);
+	if (err)
+		return err;
+	ina_rx_sum(walk, pkt->type == INA_TYPE_DATA);
+	return ina_rx_dispatch(walk);
+}
+
 /* One packet. Return: true if it was accepted. */
 static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 			  unsigned int len)
 {
-	struct ina_stats __percpu *stats = walk->inet->stats;
-	struct ina_node *node;
-	struct ina_job *job;
-	struct ina_pkt pkt __uninitialized;
-	int err;
+	int err = ina_rx_follows(walk, data, len) ?
+		  ina_rx_take(walk) : ina_rx_other(walk, data, len);
 
-	err = ina_wire_parse(data, len, walk->info->need_crc, &pkt);
 	if (err)
-		goto drop;
-	if (pkt.flags & INA_F_CRC) {
-		ina_rx_sum(walk, false);
-		err = walk->body ? INA_STAT_DROP_CRC :
-				   ina_wire_verify(data, len, &pkt);
-		if (err)
-			goto drop;
-	}
-	if (walk->body)
-		pkt.body = walk->body;
-	if (!ina_wire_is_elements(pkt.type))
-		pkt.body = ina_rx_copy(pkt.body, len - sizeof(struct ina_hdr));
-	job = walk->job;
-	if (!job || job->config.id != pkt.job)
-		job = ina_job_find(walk->inet, pkt.job);
-	walk->job = job;
-	node = job ? rcu_dereference(job->node) : NULL;
-	err = INA_STAT_DROP_JOB;
-	if (!node)
-		goto drop;
-	stats = job->stats;
-	err = INA_STAT_DROP_EPOCH;
-	if (READ_ONCE(node->paused))
-		goto drop;
-	ina_rx_turn(walk, node);
-	ina_rx_sum(walk, pkt.type == INA_TYPE_DATA);
-	err = ina_rx_dispatch(walk, &pkt);
-	if (err)
-		goto drop;
-	return true;
-drop:
-	ina_stats_inc(stats, err);
-	return false;
+		ina_stats_inc(walk->stats, err);
+	return !err;
 }
 
-/* Bytes of the piece the walk has come to. */
-static unsigned int ina_rx_piece(const struct ina_rx_walk *walk)
-{
-	const struct skb_shared_info *info = skb_shinfo(walk->part);
-
-	return walk->frag ? skb_frag_size(&info->frags[walk->frag - 1]) :
-			    skb_headlen(walk->part);
-}
-
-/* Go on to the next piece: page fragments, then the list. */
-static void ina_rx_next(struct ina_rx_walk *walk)
-{
-	const struct skb_shared_info *info = skb_shinfo(walk->part);
-
-	walk->start += ina_rx_piece(walk);
-	if (walk->frag++ < info->nr_frags)
-		return;
-	walk->frag = 0;
-	if (walk->part == walk->skb)
-		walk->part = info->frag_list;
-	else
-		/* A list in a list is not walked. */
-		walk->part = info->frag_list ? NULL : walk->part->next;
-}
-
-/* The bytes of the piece the walk has come to, NULL if they are not mapped. */
-static const void *ina_rx_bytes(const struct ina_rx_walk *walk)
+/* Look at the piece the walk has come to: from @start on. */
+static void ina_rx_piece(struct ina_rx_walk *walk)
 {
 	const skb_frag_t *frag;
 	struct page *page;
 
-	if (!walk->frag)
-		return walk->part->data;
+	if (!walk->frag) {
+		walk->bytes = walk->part->data;
+		walk->end = walk->start + skb_headlen(walk->part);
+		return;
+	}
 	frag = &skb_shinfo(walk->part)->frags[walk->frag - 1];
 	page = skb_frag_page(frag);
-	return page && !PageHighMem(page) ? skb_frag_address(frag) : NULL;
+	walk->bytes = page && !PageHighMem(page) ? skb_frag_address(frag) : NULL;
+	walk->end = walk->start + skb_frag_size(frag);
+}
+
+/* Go on to the next piece: page fragments, then the list. Return: whether there is one. */
+static bool ina_rx_next(struct ina_rx_walk *walk)
+{
+	const struct skb_shared_info *info;
+
+	if (!walk->part)
+		return false;
+	info = skb_shinfo(walk->part);
+	walk->start = walk->end;
+	if (walk->frag++ >= info->nr_frags) {
+		walk->frag = 0;
+		if (walk->part == walk->skb)
+			walk->part = info->frag_list;
+		else
+			/* A list in a list is not walked. */
+			walk->part = info->frag_list ? NULL : walk->part->next;
+	}
+	if (walk->part)
+		ina_rx_piece(walk);
+	else
+		walk->bytes = NULL;
+	return walk->part;
 }
 
 /*
  * While a packet is added, the slot of the next one is fetched: a guess, as long
- * as nobody has looked whether that is one.
+ * as nobody has looked whether that is one. Slots in a row are fetched by the
+ * processor itself, sooner if nothing else is.
  */
 static void ina_rx_ahead(const struct ina_rx_walk *walk,
 			 const struct ina_hdr *next)
 {
 	const struct ina_node *node = walk->node;
-	u32 frag = get_unaligned_be32(&next->frag), at = walk->at;
+	u32 frag = get_unaligned_be32(&next->frag), at = walk->elements.at;
 
 	if (frag >= node->frags)
 		return;
@@ -523,21 +637,17 @@ static void ina_rx_ahead(const struct ina_rx_walk *walk,
 static const void *ina_rx_apart(struct ina_rx_walk *walk, unsigned int offset,
 				unsigned int len)
 {
-	const struct ina_hdr *hdr;
+	const struct ina_hdr *hdr = walk->bytes + (offset - walk->start);
 
-	if (!walk->part || len <= sizeof(*hdr) ||
-	    offset + sizeof(*hdr) != walk->start + ina_rx_piece(walk))
+	if (!walk->bytes || len <= sizeof(*hdr) ||
+	    offset + sizeof(*hdr) != walk->end)
 		return NULL;
-	hdr = ina_rx_bytes(walk);
-	if (!hdr)
-		return NULL;
-	hdr = (const void *)hdr + (offset - walk->start);
 	if (!ina_wire_is_elements(hdr->type) ||
 	    hdr->flags & INA_F_CRC)
 		return NULL;
-	ina_rx_next(walk);
-	if (walk->part && ina_rx_piece(walk) >= len - sizeof(*hdr))
-		walk->body = ina_rx_bytes(walk);
+	if (ina_rx_next(walk) &&
+	    walk->end - walk->start >= len - sizeof(*hdr))
+		walk->body = walk->bytes;
 	return walk->body ? hdr : NULL;
 }
 
@@ -546,18 +656,19 @@ static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
 			       unsigned int len)
 {
 	struct ina_rx_buffer *buffer = this_cpu_ptr(ina_rx_buffers);
-	const void *bytes = NULL;
+	const void *bytes;
 
 	walk->body = NULL;
-	while (walk->part && offset >= walk->start + ina_rx_piece(walk))
-		ina_rx_next(walk);
-	if (walk->part && offset + len <= walk->start + ina_rx_piece(walk))
-		bytes = ina_rx_bytes(walk);
-	if (bytes && walk->summing &&
-	    offset + 2 * len <= walk->start + ina_rx_piece(walk))
-		ina_rx_ahead(walk, bytes + (offset + len - walk->start));
-	if (bytes)
-		return bytes + (offset - walk->start);
+	while (offset >= walk->end)
+		if (!ina_rx_next(walk))
+			break;
+	if (walk->bytes && offset + len <= walk->end) {
+		bytes = walk->bytes + (offset - walk->start);
+		if (walk->scattered && walk->summing &&
+		    offset + 2 * len <= walk->end)
+			ina_rx_ahead(walk, bytes + len);
+		return bytes;
+	}
 	bytes = ina_rx_apart(walk, offset, len);
 	if (bytes)
 		return bytes;
@@ -617,6 +728,7 @@ void ina_rx(struct ina_net *inet, struct sk_buff *skb,
 	};
 	unsigned int accepted;
 
+	ina_rx_piece(&walk);
 	local_bh_disable();
 	rcu_read_lock();
 	accepted = ina_rx_walk(&walk);

@@ -316,17 +316,24 @@ static struct sk_buff *rx_test_list(struct kunit *test, const u8 *data,
 	return skb;
 }
 
-/* A super-packet from child 0. */
-static void rx_test_super(struct kunit *test, const struct ina_node *node,
-			  struct sk_buff *skb, u16 size)
+/* A super-packet from a child. */
+static void rx_test_super_from(struct kunit *test, const struct ina_node *node,
+			       u8 child, struct sk_buff *skb, u16 size)
 {
 	struct ina_rx_info info = {
-		.saddr = ina_test_addr(INA_TEST_CHILD), .daddr = node->local,
+		.saddr = ina_test_addr(INA_TEST_CHILD + child),
+		.daddr = node->local,
 	};
 
 	skb_shinfo(skb)->gso_size = size;
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	ina_rx(test->priv, skb, &info);
+}
+
+static void rx_test_super(struct kunit *test, const struct ina_node *node,
+			  struct sk_buff *skb, u16 size)
+{
+	rx_test_super_from(test, node, 0, skb, size);
 }
 
 static void super__linear(struct kunit *test)
@@ -503,6 +510,69 @@ static void super__length(struct kunit *test)
 			RX_TEST_FRAGS - 6ULL);
 }
 
+/* Alike but for one field: what was found out about those before is not true of it. */
+static void super__unlike(struct kunit *test)
+{
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE);
+	struct ina_slot *slot[RX_TEST_FRAGS];
+	u32 i;
+
+	for (i = 0; i < RX_TEST_FRAGS; i++)
+		slot[i] = ina_node_slot(node, ina_node_slot_id(node, RX_TEST_BASE, i));
+	rx_test_packet(node, RX_TEST_BASE, data, 3)->epoch = htonl(node->epoch + 1);
+	rx_test_packet(node, RX_TEST_BASE, data, 6)->flags = INA_F_OVERFLOW;
+	rx_test_packet(node, RX_TEST_BASE, data, 9)->token = htonl(5);
+	rx_test_packet(node, RX_TEST_BASE, data, 12)->workers = htonl(7);
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_EPOCH), 1ULL);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA),
+			RX_TEST_FRAGS - 1ULL);
+	for (i = 0; i < RX_TEST_FRAGS; i++) {
+		KUNIT_EXPECT_EQ(test, slot[i]->flags, i == 6 ? INA_F_OVERFLOW : 0);
+		KUNIT_EXPECT_EQ(test, slot[i]->token, i == 3 ? 0 : i == 9 ? 5 : 1);
+		KUNIT_EXPECT_EQ(test, slot[i]->workers, i == 3 ? 0 : i == 12 ? 7 : 3);
+	}
+}
+
+/* The last contributions, in rows of any length: all are told of, each once. */
+static void super__rows(struct kunit *test)
+{
+	static const u8 frags[RX_TEST_FRAGS] = {
+		8, 9, 10, 11, 7, 6, 0, 1, 2, 15, 3, 4, 5, 12, 13, 14,
+	};
+	struct ina_node *node = rx_test_root(test);
+	u8 *data = rx_test_round(test, node, RX_TEST_BASE), *other;
+	const struct ina_round *entry = ina_round_entry(node, RX_TEST_BASE);
+	struct ina_hdr *hdr;
+	u32 i;
+
+	rx_test_super(test, node, rx_test_linear(test, data, RX_TEST_SUPER),
+		      RX_TEST_SIZE);
+	other = rx_test_round(test, node, RX_TEST_BASE);
+	for (i = 0; i < RX_TEST_FRAGS; i++) {
+		hdr = rx_test_packet(node, RX_TEST_BASE, other, i);
+		hdr->frag = htonl(frags[i]);
+		hdr->index = htons(1);
+		hdr->token = htonl(2);
+	}
+	rx_test_super_from(test, node, 1,
+			   rx_test_linear(test, other, RX_TEST_SUPER - RX_TEST_SIZE),
+			   RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, ina_round_held(entry), RX_TEST_FRAGS - 1);
+	KUNIT_EXPECT_FALSE(test, entry->complete);
+	rx_test_super_from(test, node, 1,
+			   rx_test_linear(test, other, RX_TEST_SUPER), RX_TEST_SIZE);
+	KUNIT_EXPECT_EQ(test, ina_round_held(entry), RX_TEST_FRAGS);
+	KUNIT_EXPECT_TRUE(test, entry->complete);
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_DUPLICATE),
+			RX_TEST_FRAGS - 1ULL);
+	for (i = 0; i < RX_TEST_FRAGS; i++)
+		KUNIT_EXPECT_EQ(test, ina_node_slot(node, ina_node_slot_id(node, RX_TEST_BASE, i))->state,
+				INA_SLOT_RESULT);
+}
+
 static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)
 {
 	const struct ina_net *inet = test->priv;
@@ -654,6 +724,8 @@ static struct kunit_case rx_test_cases[] = {
 	KUNIT_CASE(super__control),
 	KUNIT_CASE(super__window),
 	KUNIT_CASE(super__length),
+	KUNIT_CASE(super__unlike),
+	KUNIT_CASE(super__rows),
 	KUNIT_CASE(super__apart),
 	KUNIT_CASE(super__bad_ones),
 	KUNIT_CASE(super__short_end),

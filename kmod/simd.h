@@ -10,6 +10,7 @@
 #include <asm/simd.h>
 #include <linux/bitops.h>
 #include <linux/kconfig.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 
 #if defined(CONFIG_X86_64)
@@ -55,6 +56,9 @@ static inline bool ina_simd_present(void)
 	return system_supports_fpsimd();
 }
 
+/* Next to the first level, which has other uses: measured. */
+#define ina_simd_prefetch(p)	asm volatile("prfm pstl2keep, [%0]" : : "r" (p))
+
 #define INA_SIMD_FPCR	BIT_ULL(25)	/* to the nearest, denormals kept, one NaN only */
 
 /* Both registers are still the interrupted task's. */
@@ -87,6 +91,10 @@ static inline bool ina_simd_present(void)
 static inline void ina_simd_begin(struct ina_simd_state *state) {}
 static inline void ina_simd_end(struct ina_simd_state *state) {}
 
+#endif
+
+#ifndef ina_simd_prefetch
+#define ina_simd_prefetch(p)	prefetchw(p)
 #endif
 
 /*

@@ -27,6 +27,7 @@ static void ina_slot_claim(struct ina_slot *slot, const struct ina_part *part,
 	lockdep_assert_held(&slot->lock);
 	slot->tag = part->tag;
 	slot->state = INA_SLOT_SUMMING;
+	slot->empty = true;
 	slot->flags = 0;
 	slot->missing = part->expected ?: contributors;
 	slot->workers = 0;
@@ -72,10 +73,10 @@ static u16 ina_slot_sum(const struct ina_sum_ctx *ctx, bool first, bool wide,
  * it as held.
  */
 static void ina_slot_take(struct ina_slot *slot, const struct ina_sum_ctx *ctx,
-			  const struct ina_part *part, bool first,
+			  const struct ina_part *part,
 			  const struct ina_sums *sums, const void *src)
 {
-	bool last = slot->missing == 1;
+	bool first = slot->empty, last = slot->missing == 1;
 
 	slot->flags |= part->flags & INA_F_STICKY;
 	slot->narrow = first && last && !part->wide && !sums->root;
@@ -87,6 +88,7 @@ static void ina_slot_take(struct ina_slot *slot, const struct ina_sum_ctx *ctx,
 		ina_sum_finish(ctx, sums->type, sums->result, sums->acc,
 			       sums->count);
 	__set_bit(part->contributor, slot->seen);
+	slot->empty = false;
 	slot->workers += part->workers;
 	slot->token += part->token;
 	slot->missing--;
@@ -118,9 +120,7 @@ enum ina_slot_verdict ina_slot_add(struct ina_slot *slot,
 		   test_bit(part->contributor, slot->seen)) {
 		verdict = INA_SLOT_DUPLICATE;
 	} else {
-		ina_slot_take(slot, ctx, part,
-			      bitmap_empty(slot->seen, contributors), sums,
-			      src);
+		ina_slot_take(slot, ctx, part, sums, src);
 		if (!slot->missing) {
 			slot->state = INA_SLOT_COMPLETE;
 			part->workers = slot->workers;

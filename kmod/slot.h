@@ -39,6 +39,8 @@ struct ina_tag {
 /**
  * struct ina_part - what a contribution or result says of itself
  * @tag: era and round
+ * @at: place of the round in the window
+ * @length: elements of the round
  * @contributor: bit of the contributor; unused in a result
  * @workers: workers it counts
  * @token: sum of their tokens
@@ -50,6 +52,8 @@ struct ina_tag {
  */
 struct ina_part {
 	struct ina_tag tag;
+	u32 at;
+	u32 length;
 	u16 contributor;
 	u32 workers;
 	u32 token;
@@ -80,6 +84,7 @@ struct ina_sums {
  * struct ina_slot - sum of one fragment
  * @lock: protects everything below and the elements
  * @state: enum ina_slot_state
+ * @empty: nobody is in
  * @narrow: the elements are those of one worker, and were not converted
  * @flags: INA_F_STICKY, those that any contribution or addition has set
  * @missing: contributors still to come
@@ -91,6 +96,7 @@ struct ina_sums {
 struct ina_slot {
 	spinlock_t lock;	/* slot and elements */
 	u8 state;
+	bool empty;
 	bool narrow;
 	u16 flags;
 	u16 missing;

@@ -16,7 +16,6 @@
 #define _INA_SUM_H
 
 #include <linux/cache.h>
-#include <linux/prefetch.h>
 #include <linux/types.h>
 #include <uapi/linux/ina.h>
 
@@ -96,7 +95,7 @@ static inline void ina_sum_prefetch(const struct ina_sum_type *type,
 	const void *end = acc + count * ina_sum_wide(type->dtype);
 
 	for (; acc < end; acc += SMP_CACHE_BYTES)
-		prefetchw(acc);
+		ina_simd_prefetch(acc);
 }
 
 int ina_sum_choose(const char *want, bool have);

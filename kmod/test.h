@@ -14,6 +14,7 @@
 #include "member.h"
 #include "net.h"
 #include "node.h"
+#include "round.h"
 #include "stats.h"
 #include "test_random.h"
 
@@ -56,6 +57,35 @@ static inline void ina_test_inet_destroy(struct ina_net *inet)
 
 /* Integer only. */
 static const struct ina_sum_ctx ina_test_ctx __maybe_unused;
+
+/* Contribute a fragment, and tell if its slot is complete. */
+static inline int ina_test_contribute(struct ina_node *node,
+				      struct ina_part *part, u32 frag,
+				      const void *src,
+				      const struct in6_addr *from)
+{
+	struct ina_row row = {};
+	int err;
+
+	part->at = ina_node_at(node, part->tag.round);
+	err = ina_round_contribute(node, &ina_test_ctx, &row, part, frag, src,
+				   from);
+	ina_round_settle(node, &row);
+	return err;
+}
+
+/* A result of a fragment. */
+static inline int ina_test_result(struct ina_node *node, struct ina_part *part,
+				  u32 frag, const void *src)
+{
+	struct ina_row row = {};
+	int err;
+
+	part->at = ina_node_at(node, part->tag.round);
+	err = ina_round_result(node, &row, part, frag, src);
+	ina_round_settle(node, &row);
+	return err;
+}
 
 #define INA_TEST_CHILDREN	3
 #define INA_TEST_FRAGMENT	4

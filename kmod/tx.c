@@ -150,13 +150,13 @@ void ina_tx_ready(struct ina_node *node, u16 index)
 	set_bit((u16)(index + 1), node->tx.ready);
 }
 
-/* One slot is to be sent on the hop of a ready bit, which is mostly set. */
+/* Slots are to be sent on the hop of a ready bit, which is mostly set. */
 static void ina_tx_queue_one(struct ina_node *node, struct ina_queue *queue,
-			     u32 slot, u16 bit)
+			     u32 slot, u32 count, u16 bit)
 {
-	/* Who takes the bit sees the slot: pairs with ina_queue_pick(). */
+	/* Who takes a bit sees the slot: pairs with ina_queue_pick(). */
 	smp_mb__before_atomic();
-	ina_queue_add(queue, slot);
+	ina_queue_add_range(queue, slot, count);
 	/* As in ina_tx_ready(). */
 	smp_mb__after_atomic();
 	if (!test_bit(bit, node->tx.ready))
@@ -164,27 +164,28 @@ static void ina_tx_queue_one(struct ina_node *node, struct ina_queue *queue,
 }
 
 /**
- * ina_tx_queue() - a slot has something to send
+ * ina_tx_queue() - slots have something to send
  * @node: the node
- * @slot: its number
+ * @slot: number of the first
+ * @count: how many
  * @way: INA_SLOT_UP or INA_SLOT_DOWN
  *
  * Context: process or softirq. The caller runs the sender when its batch is
  * done.
  */
-void ina_tx_queue(struct ina_node *node, u32 slot, u8 way)
+void ina_tx_queue(struct ina_node *node, u32 slot, u32 count, u8 way)
 {
 	u16 i;
 
 	if (way == INA_SLOT_UP) {
-		ina_tx_queue_one(node, &node->parent.queue, slot, 0);
+		ina_tx_queue_one(node, &node->parent.queue, slot, count, 0);
 		return;
 	}
 	for (i = 0; i < node->nchildren; i++) {
 		/* Not in this epoch. One that is leaving may still need it. */
 		if (READ_ONCE(node->children[i].acked) != U64_MAX)
 			ina_tx_queue_one(node, &node->children[i].peer.queue,
-					 slot, i + 1);
+					 slot, count, i + 1);
 	}
 }
 

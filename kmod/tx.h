@@ -13,7 +13,7 @@ int ina_tx_init(struct ina_node *node);
 void ina_tx_quiet(struct ina_node *node);
 void ina_tx_unhold(struct ina_node *node);
 void ina_tx_exit(struct ina_node *node);
-void ina_tx_queue(struct ina_node *node, u32 slot, u8 way);
+void ina_tx_queue(struct ina_node *node, u32 slot, u32 count, u8 way);
 void ina_tx_ready(struct ina_node *node, u16 index);
 bool ina_tx_waits(const struct ina_node *node);
 void ina_tx_run(struct ina_node *node, int budget);

@@ -87,15 +87,15 @@ static int tx_test_add(struct ina_node *node, u64 round, u32 length, u16 child,
 	struct in6_addr from = ina_test_addr(INA_TEST_CHILD + child);
 	struct ina_part part = {
 		.tag = { .era = node->era, .round = round },
-		.contributor = child, .workers = 3, .token = child + 1,
+		.length = length, .contributor = child, .workers = 3,
+		.token = child + 1,
 	};
 	u32 i, first = frag * INA_TEST_FRAGMENT;
 	__le32 src[INA_TEST_FRAGMENT];
 
 	for (i = 0; i < INA_TEST_FRAGMENT; i++)
 		src[i] = cpu_to_le32(tx_test_value(round, first + i));
-	return ina_round_contribute(node, &ina_test_ctx, &part, frag, length,
-				    src, &from);
+	return ina_test_contribute(node, &part, frag, src, &from);
 }
 
 /* All children contribute: the results wait to be sent. */

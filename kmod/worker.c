@@ -65,8 +65,9 @@ static bool ina_worker_batch(struct ina_worker *worker,
 	struct ina_node *node = worker->node;
 	const struct ina_job_config *config = &node->job->config;
 	size_t size = config->fragment * ina_node_elem(node, false);
-	const void *src = worker->contrib.addr +
-			  (tag->round % config->depth) * node->stride;
+	u32 at = ina_node_at(node, tag->round);
+	const void *src = worker->contrib.addr + at * node->stride;
+	struct ina_row row = {};
 	struct ina_sum_ctx ctx;
 	struct ina_part part;
 
@@ -75,15 +76,18 @@ static bool ina_worker_batch(struct ina_worker *worker,
 	for (; frag < end; frag++) {
 		part = (struct ina_part){
 			.tag = *tag,
+			.at = at,
+			.length = length,
 			.contributor = node->nchildren + worker->index,
 			.workers = 1,
 			.token = worker->token,
 		};
-		if (ina_round_contribute(node, &ctx, &part, frag, length,
+		if (ina_round_contribute(node, &ctx, &row, &part, frag,
 					 src + frag * size, &node->local))
 			break;
 		WRITE_ONCE(worker->last, frag + 1);
 	}
+	ina_round_settle(node, &row);
 	ina_sum_end(&ctx);
 	local_bh_enable();
 	return frag == end;

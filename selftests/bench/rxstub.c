@@ -82,7 +82,7 @@ struct ina_job *ina_job_find(struct ina_net *inet, u32 id)
 }
 
 /* What is queued is not sent. */
-void ina_tx_queue(struct ina_node *node, u32 slot, u8 way)
+void ina_tx_queue(struct ina_node *node, u32 slot, u32 count, u8 way)
 {
 }
 

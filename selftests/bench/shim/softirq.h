@@ -86,9 +86,11 @@ static inline void *ina_shim_memcpy(void *dst, const void *src, size_t size)
 
 typedef struct { int counter; } atomic_t;
 typedef struct { s64 counter; } atomic64_t;
+typedef struct { long counter; } atomic_long_t;
 typedef struct { int refs; } refcount_t;
 
 #define atomic_add(i, v)		__atomic_add_fetch(&(v)->counter, i, __ATOMIC_RELAXED)
+#define atomic_long_or(i, v)		__atomic_or_fetch(&(v)->counter, i, __ATOMIC_RELAXED)
 #define atomic64_read(v)		READ_ONCE((v)->counter)
 #define atomic64_read_acquire(v)	smp_load_acquire(&(v)->counter)
 #define atomic64_set(v, i)		WRITE_ONCE((v)->counter, i)

@@ -28,6 +28,7 @@ typedef long long s64;
 #define S64_MIN		INT64_MIN
 
 #define BIT_ULL(n)	(1ULL << (n))
+#define static_assert(expr)	_Static_assert(expr, #expr)
 
 #undef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
@@ -44,7 +45,7 @@ typedef long long s64;
 #define prefetchw(p)	asm volatile("prefetchw %0" :: "m" (*(const char *)(p)))
 #else
 #define INA_SHIM_VECTOR	/* the base has them */
-#define prefetchw(p)	__builtin_prefetch(p, 1)
+#define prefetchw(p)	asm volatile("prfm pstl1keep, [%0]" :: "r" (p))
 #endif
 
 #define min(a, b)		((a) < (b) ? (a) : (b))
