@@ -25,6 +25,23 @@ static bool ina_fail_awaited(const struct ina_node *node, u64 round)
 	return false;
 }
 
+/*
+ * Its results count no more from here on. Not of a round that is whole: they may be
+ * on their way, though nobody here was told yet. Return: whether it can fail.
+ */
+static bool ina_fail_stop(struct ina_round *entry)
+{
+	u64 progress = atomic64_read(&entry->progress);
+
+	do {
+		if (entry->complete || (entry->length &&
+		    (progress & INA_PROGRESS_HELD) == entry->frags))
+			return false;
+	} while (!atomic64_try_cmpxchg(&entry->progress, (s64 *)&progress,
+				       progress | INA_PROGRESS_FAILED));
+	return true;
+}
+
 /**
  * ina_fail_entry() - mark an entry failed and tell whoever waits here
  * @node: the node; its lock is held
@@ -90,7 +107,7 @@ bool ina_fail_round_locked(struct ina_node *node, const struct ina_tag *tag,
 {
 	struct ina_round *entry = ina_round_claim(node, tag, 0);
 
-	if (IS_ERR(entry) || entry->failed || entry->complete)
+	if (IS_ERR(entry) || entry->failed || !ina_fail_stop(entry))
 		return false;
 	entry->tell_down = node->root && node->nchildren;
 	entry->tell_up = !node->root;
@@ -151,7 +168,7 @@ void ina_fail_round_from(struct ina_node *node, const struct ina_tag *tag,
 
 	spin_lock_bh(&node->lock);
 	entry = ina_round_claim(node, tag, 0);
-	if (IS_ERR(entry) || entry->complete)
+	if (IS_ERR(entry) || (!entry->failed && !ina_fail_stop(entry)))
 		goto unlock;
 	if (node->root && blame->reason == INA_REASON_LEFT)
 		ina_fail_left(node, blame);
@@ -183,7 +200,7 @@ void ina_fail_all(struct ina_node *node, const struct ina_blame *blame)
 	for (i = 0; i < node->job->config.depth; i++) {
 		entry = &node->rounds[i];
 		if (!ina_round_is_live(node, entry) || entry->failed ||
-		    entry->complete)
+		    !ina_fail_stop(entry))
 			continue;
 		entry->tell_down = node->nchildren;
 		ina_fail_entry(node, entry, blame);

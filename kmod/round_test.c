@@ -440,6 +440,23 @@ static void fail__too_late(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, node->rounds[0].failed);
 }
 
+/* Nor one that is whole, though nobody was told yet. */
+static void fail__whole(struct kunit *test)
+{
+	struct ina_node *node = round_test_root(test);
+	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
+	struct ina_tag tag = round_test_tag(node, 0);
+	struct ina_round *entry = &node->rounds[0];
+
+	round_test_add(node, 0, 0, 0, 1);
+	atomic64_add(ROUND_TEST_FRAGS, &entry->progress);
+	KUNIT_EXPECT_FALSE(test, ina_fail_round(node, &tag, &blame));
+	ina_fail_round_from(node, &tag, &blame);
+	KUNIT_EXPECT_FALSE(test, entry->failed);
+	atomic64_dec(&entry->progress);
+	KUNIT_EXPECT_TRUE(test, ina_fail_round(node, &tag, &blame));
+}
+
 /* What the parent says is passed on. */
 static void fail_from__passed_on(struct kunit *test)
 {
@@ -567,6 +584,7 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(fail__tells),
 	KUNIT_CASE(fail__wakes),
 	KUNIT_CASE(fail__too_late),
+	KUNIT_CASE(fail__whole),
 	KUNIT_CASE(fail_from__passed_on),
 	KUNIT_CASE(fail_all__running),
 	KUNIT_CASE(fail_gone__inner),
