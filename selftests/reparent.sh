@@ -43,8 +43,8 @@ tree a0 root w1
 ok "a worker moves to another aggregator in mid-round" go_on
 ok "it is told its new parent" event moved parent-changed \
 	'job 7 has another parent: .*10\.0\.0\.3$' '"job":7,"addr":"10\.0\.0\.3"'
-ok "the root's events tell of the epoch and why" \
-	wait_for 5 grep -q 'opened: 4 workers, .*after ' "$_dir/events"
+ok "the root's events tell of the epoch and why" event events epoch-opened \
+	'opened: 4 workers, .*after ' '.*"reason":"tree",.*"workers":4'
 
 on a1 inaconf job del 7
 job_add a1
@@ -84,7 +84,10 @@ job_add root
 tree root - a0 w3
 ok "the root is replaced: its rounds fail" \
 	wait_for 10 reached w1 7 rounds_failed $((lost + 1))
-ok "with the reason" wait_for 10 grep -q 'root\|tree replaced' "$_dir/w1.log"
+for w in w1 w2 w3; do
+	ok "$w is told why, and which rounds all have" wait_for 10 grep -Eq \
+		'failed: .*(root|tree replaced).*, all workers have the rounds below [1-9]' "$_dir/$w.log"
+done
 ok "rounds go on" go_on
 ok "no sum was wrong" stop_all
 
