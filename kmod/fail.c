@@ -34,8 +34,9 @@ static bool ina_fail_stop(struct ina_round *entry)
 	u64 progress = atomic64_read(&entry->progress);
 
 	do {
-		if (entry->complete || (entry->length &&
-		    (progress & INA_PROGRESS_HELD) == entry->frags))
+		if (entry->complete ||
+		    (entry->length &&
+		     (progress & INA_PROGRESS_HELD) == entry->frags))
 			return false;
 	} while (!atomic64_try_cmpxchg(&entry->progress, (s64 *)&progress,
 				       progress | INA_PROGRESS_FAILED));

@@ -15,6 +15,7 @@
 #include "job.h"
 #include "member.h"
 #include "net.h"
+#include "pieces.h"
 #include "round.h"
 #include "rx.h"
 #include "stats.h"
@@ -135,13 +136,7 @@ static_assert(sizeof(struct ina_rx_words) == sizeof(struct ina_hdr));
  * @stats: where it is counted if it is refused
  * @node: node of the last packet: its sums are sent when the node changes or
  *	the walk ends
- * @skb: what is walked over
- * @part: @skb, or the one of its list the walk has come to; NULL: copy the rest
- * @frag: of @part: 0 its linear bytes, i + 1 its page fragment i
- * @start: offset of that piece from the data of @skb
- * @end: offset of what is behind it
- * @bytes: the piece, NULL if it is not mapped
- * @body: elements of the packet, if they are not behind its header
+ * @pieces: what is walked over
  * @now: when the walk began
  * @pkt: the last packet
  * @len: its bytes
@@ -171,13 +166,7 @@ struct ina_rx_walk {
 	struct ina_job *job;
 	struct ina_stats __percpu *stats;
 	struct ina_node *node;
-	struct sk_buff *skb;
-	struct sk_buff *part;
-	unsigned int frag;
-	unsigned int start;
-	unsigned int end;
-	const void *bytes;
-	const void *body;
+	struct ina_pieces pieces;
 	u64 now;
 	struct ina_pkt pkt;
 	unsigned int len;
@@ -421,7 +410,7 @@ static bool ina_rx_follows(struct ina_rx_walk *walk, const void *data,
 	frag = get_unaligned_be32(&words->frag);
 	walk->scattered = frag != walk->pkt.frag + 1;
 	walk->pkt.frag = frag;
-	walk->pkt.body = walk->body ?: data + sizeof(*words);
+	walk->pkt.body = walk->pieces.body ?: data + sizeof(*words);
 	/* As in ina_wire_parse(): no second look. */
 	barrier();
 	return walk->pkt.frag < walk->whole &&
@@ -541,13 +530,13 @@ static int ina_rx_other(struct ina_rx_walk *walk, const void *data,
 		return err;
 	if (pkt->flags & INA_F_CRC) {
 		ina_rx_sum(walk, false);
-		err = walk->body ? INA_STAT_DROP_CRC :
+		err = walk->pieces.body ? INA_STAT_DROP_CRC :
 				   ina_wire_verify(data, len, pkt);
 		if (err)
 			return err;
 	}
-	if (walk->body)
-		pkt->body = walk->body;
+	if (walk->pieces.body)
+		pkt->body = walk->pieces.body;
 	if (!ina_wire_is_elements(pkt->type))
 		pkt->body = ina_rx_copy(pkt->body, len - sizeof(struct ina_hdr));
 	err = ina_rx_find(walk);
@@ -569,111 +558,29 @@ static bool ina_rx_packet(struct ina_rx_walk *walk, const void *data,
 	return !err;
 }
 
-/* Look at the piece the walk has come to: from @start on. */
-static void ina_rx_piece(struct ina_rx_walk *walk)
-{
-	const skb_frag_t *frag;
-	struct page *page;
-
-	if (!walk->frag) {
-		walk->bytes = walk->part->data;
-		walk->end = walk->start + skb_headlen(walk->part);
-		return;
-	}
-	frag = &skb_shinfo(walk->part)->frags[walk->frag - 1];
-	page = skb_frag_page(frag);
-	walk->bytes = page && !PageHighMem(page) ? skb_frag_address(frag) : NULL;
-	walk->end = walk->start + skb_frag_size(frag);
-}
-
-/* Go on to the next piece: page fragments, then the list. Return: whether there is one. */
-static bool ina_rx_next(struct ina_rx_walk *walk)
-{
-	const struct skb_shared_info *info;
-
-	if (!walk->part)
-		return false;
-	info = skb_shinfo(walk->part);
-	walk->start = walk->end;
-	if (walk->frag++ >= info->nr_frags) {
-		walk->frag = 0;
-		if (walk->part == walk->skb)
-			walk->part = info->frag_list;
-		else
-			/* A list in a list is not walked. */
-			walk->part = info->frag_list ? NULL : walk->part->next;
-	}
-	if (walk->part)
-		ina_rx_piece(walk);
-	else
-		walk->bytes = NULL;
-	return walk->part;
-}
-
 /*
- * While a packet is added, the slot of the next one is fetched: a guess, as long
- * as nobody has looked whether that is one. Slots in a row are fetched by the
- * processor itself, sooner if nothing else is.
+ * While a packet is added, the slot of the one behind it, from @offset on, is
+ * fetched: a guess, as long as nobody has looked whether that is one. Slots in a
+ * row are fetched by the processor itself, sooner if nothing else is.
  */
-static void ina_rx_ahead(const struct ina_rx_walk *walk,
-			 const struct ina_hdr *next)
+static void ina_rx_ahead(const struct ina_rx_walk *walk, unsigned int offset,
+			 unsigned int len)
 {
 	const struct ina_node *node = walk->node;
-	u32 frag = get_unaligned_be32(&next->frag), at = walk->elements.at;
+	u32 frag, at = walk->elements.at;
+	const struct ina_hdr *next;
 
+	if (!walk->scattered || !walk->summing)
+		return;
+	next = ina_pieces_here(&walk->pieces, offset, len);
+	if (!next)
+		return;
+	frag = get_unaligned_be32(&next->frag);
 	if (frag >= node->frags)
 		return;
 	prefetchw(ina_node_slot(node, at * node->frags + frag));
 	ina_sum_prefetch(&node->type, ina_node_sums_at(node, at, frag),
 			 node->job->config.fragment);
-}
-
-/*
- * A packet that ends one piece with its header and has its elements in the next, as a
- * result has that goes to several children. Type and flags are looked at again later: if
- * they have changed by then, the packet is another, or one with a crc, which is refused.
- * Return: its header, or NULL.
- */
-static const void *ina_rx_apart(struct ina_rx_walk *walk, unsigned int offset,
-				unsigned int len)
-{
-	const struct ina_hdr *hdr = walk->bytes + (offset - walk->start);
-
-	if (!walk->bytes || len <= sizeof(*hdr) ||
-	    offset + sizeof(*hdr) != walk->end)
-		return NULL;
-	if (!ina_wire_is_elements(hdr->type) ||
-	    hdr->flags & INA_F_CRC)
-		return NULL;
-	if (ina_rx_next(walk) &&
-	    walk->end - walk->start >= len - sizeof(*hdr))
-		walk->body = walk->bytes;
-	return walk->body ? hdr : NULL;
-}
-
-/* The next packet, where it is if it is in one piece, else a copy of it. */
-static const void *ina_rx_look(struct ina_rx_walk *walk, unsigned int offset,
-			       unsigned int len)
-{
-	struct ina_rx_buffer *buffer = this_cpu_ptr(ina_rx_buffers);
-	const void *bytes;
-
-	walk->body = NULL;
-	while (offset >= walk->end)
-		if (!ina_rx_next(walk))
-			break;
-	if (walk->bytes && offset + len <= walk->end) {
-		bytes = walk->bytes + (offset - walk->start);
-		if (walk->scattered && walk->summing &&
-		    offset + 2 * len <= walk->end)
-			ina_rx_ahead(walk, bytes + len);
-		return bytes;
-	}
-	bytes = ina_rx_apart(walk, offset, len);
-	if (bytes)
-		return bytes;
-	return skb_copy_bits(walk->skb, offset, buffer->data, len) ? NULL :
-	       buffer->data;
 }
 
 /* Bytes of each packet of an skb but the last; what else is GSO is one packet. */
@@ -688,8 +595,9 @@ static unsigned int ina_rx_size(const struct sk_buff *skb, unsigned int offset)
 /* All packets of an skb. Return: how many were accepted. */
 static unsigned int ina_rx_walk(struct ina_rx_walk *walk)
 {
-	unsigned int offset = walk->info->offset, end = walk->skb->len;
-	unsigned int size = ina_rx_size(walk->skb, offset);
+	const struct sk_buff *skb = walk->pieces.skb;
+	unsigned int offset = walk->info->offset, end = skb->len;
+	unsigned int size = ina_rx_size(skb, offset);
 	unsigned int len, accepted = 0;
 	const void *data;
 
@@ -701,7 +609,9 @@ static unsigned int ina_rx_walk(struct ina_rx_walk *walk)
 	}
 	for (; offset < end; offset += len) {
 		len = min(size, end - offset);
-		data = ina_rx_look(walk, offset, len);
+		data = ina_pieces_look(&walk->pieces, offset, len,
+				       this_cpu_ptr(ina_rx_buffers));
+		ina_rx_ahead(walk, offset + len, len);
 		if (data)
 			accepted += ina_rx_packet(walk, data, len);
 		else
@@ -723,12 +633,11 @@ void ina_rx(struct ina_net *inet, struct sk_buff *skb,
 	    const struct ina_rx_info *info)
 {
 	struct ina_rx_walk walk = {
-		.inet = inet, .info = info, .skb = skb, .part = skb,
-		.now = ktime_get_ns(),
+		.inet = inet, .info = info, .now = ktime_get_ns(),
 	};
 	unsigned int accepted;
 
-	ina_rx_piece(&walk);
+	ina_pieces_begin(&walk.pieces, skb);
 	local_bh_disable();
 	rcu_read_lock();
 	accepted = ina_rx_walk(&walk);

@@ -545,6 +545,7 @@ static void super__rows(struct kunit *test)
 	struct ina_node *node = rx_test_root(test);
 	u8 *data = rx_test_round(test, node, RX_TEST_BASE), *other;
 	const struct ina_round *entry = ina_round_entry(node, RX_TEST_BASE);
+	const struct ina_slot *slot;
 	struct ina_hdr *hdr;
 	u32 i;
 
@@ -568,9 +569,10 @@ static void super__rows(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, entry->complete);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_DROP_DUPLICATE),
 			RX_TEST_FRAGS - 1ULL);
-	for (i = 0; i < RX_TEST_FRAGS; i++)
-		KUNIT_EXPECT_EQ(test, ina_node_slot(node, ina_node_slot_id(node, RX_TEST_BASE, i))->state,
-				INA_SLOT_RESULT);
+	for (i = 0; i < RX_TEST_FRAGS; i++) {
+		slot = ina_node_slot(node, ina_node_slot_id(node, RX_TEST_BASE, i));
+		KUNIT_EXPECT_EQ(test, slot->state, INA_SLOT_RESULT);
+	}
 }
 
 static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)

@@ -56,8 +56,11 @@ static inline bool ina_simd_present(void)
 	return system_supports_fpsimd();
 }
 
-/* Next to the first level, which has other uses: measured. */
-#define ina_simd_prefetch(p)	asm volatile("prfm pstl2keep, [%0]" : : "r" (p))
+/* Into the second level: the first has other uses. Measured. */
+static inline void ina_simd_prefetch(const void *p)
+{
+	asm volatile("prfm pstl2keep, [%0]" : : "r" (p));
+}
 
 #define INA_SIMD_FPCR	BIT_ULL(25)	/* to the nearest, denormals kept, one NaN only */
 
@@ -93,8 +96,11 @@ static inline void ina_simd_end(struct ina_simd_state *state) {}
 
 #endif
 
-#ifndef ina_simd_prefetch
-#define ina_simd_prefetch(p)	prefetchw(p)
+#ifndef CONFIG_ARM64
+static inline void ina_simd_prefetch(const void *p)
+{
+	prefetchw(p);
+}
 #endif
 
 /*
