@@ -123,7 +123,8 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 	entry->tell_up = false;
 	entry->tell_down = false;
 	entry->reported = false;
-	if (mine && (entry->complete || ina_round_is_kept(node, &entry->tag) ||
+	if (mine && (entry->complete || ina_epoch_is_whole(entry) ||
+		     ina_round_is_kept(node, &entry->tag) ||
 		     (seamless && entry->tag.era == node->era - 1))) {
 		WRITE_ONCE(entry->kept, (u64)entry->tag.era << 32 | (u32)round);
 		/* There is time again to acknowledge it. */

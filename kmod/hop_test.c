@@ -696,6 +696,23 @@ static int hop_test_init(struct kunit *test)
 	       hop_test_init_one(test, &t->rx);
 }
 
+/* A row of slots over three words: these, each once, and no others. */
+static void queue__range(struct kunit *test)
+{
+	unsigned long pending[BITS_TO_LONGS(192)] = {};
+	struct ina_queue queue;
+	int slot;
+
+	ina_queue_init(&queue, 192);
+	queue.pending = pending;
+	queue.cursor = 0;
+	ina_queue_add_range(&queue, 60, 70);
+	ina_queue_add_range(&queue, 128, 64);
+	for (slot = 60; slot < 192; slot++)
+		KUNIT_EXPECT_EQ(test, ina_queue_pick(&queue), slot);
+	KUNIT_EXPECT_EQ(test, ina_queue_pick(&queue), -1);
+}
+
 static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(answered__earlier),
 	KUNIT_CASE(answered__hurry),
@@ -721,6 +738,7 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(ask__silent),
 	KUNIT_CASE(numbers__wrap),
 	KUNIT_CASE(random__all_arrive),
+	KUNIT_CASE(queue__range),
 	{}
 };
 

@@ -288,8 +288,9 @@ unlock:
 	spin_unlock_bh(&node->lock);
 }
 
-/* More results are held. Return: whether those are the last. */
-static bool ina_round_hold(struct ina_node *node, const struct ina_row *row)
+/* More results are held. Return: false if they do not count any more. */
+static bool ina_round_hold(struct ina_node *node, const struct ina_row *row,
+			   bool *last)
 {
 	struct ina_round *entry = ina_round_entry(node, row->tag.round);
 	u64 old = atomic64_read(&entry->progress);
@@ -306,8 +307,9 @@ static bool ina_round_hold(struct ina_node *node, const struct ina_row *row)
 			new |= INA_PROGRESS_INEXACT;
 	} while (!atomic64_try_cmpxchg(&entry->progress, (s64 *)&old, new));
 
-	return (new & INA_PROGRESS_HELD) ==
-	       ina_wire_frags(row->length, node->job->config.fragment);
+	*last = (new & INA_PROGRESS_HELD) ==
+		ina_wire_frags(row->length, node->job->config.fragment);
+	return true;
 }
 
 /**
@@ -320,22 +322,20 @@ static bool ina_round_hold(struct ina_node *node, const struct ina_row *row)
  */
 void ina_round_settle(struct ina_node *node, struct ina_row *row)
 {
-	bool last;
+	bool down = row->way == INA_SLOT_DOWN, last = false;
 	u32 i;
 
-	if (!row->count)
-		return;
 	/* Held before it can be sent: a round nobody lacks a part of is final. */
-	last = row->way == INA_SLOT_DOWN && ina_round_hold(node, row);
-	if (row->way == INA_SLOT_DOWN && node->root)
-		for (i = 0; i < row->count; i++)
-			ina_slot_publish(ina_node_slot(node, row->id + i),
-					 &row->tag);
+	if (!row->count || (down && !ina_round_hold(node, row, &last)))
+		goto out;
+	for (i = 0; down && node->root && i < row->count; i++)
+		ina_slot_publish(ina_node_slot(node, row->id + i), &row->tag);
 	/* One that has gone to another tag meanwhile has nothing to send. */
 	ina_tx_queue(node, row->id, row->count, row->way);
-	row->count = 0;
 	if (last)
 		ina_round_complete(node, &row->tag);
+out:
+	row->count = 0;
 }
 
 /* A slot has become complete. */
@@ -351,7 +351,7 @@ static void ina_round_full(struct ina_node *node, struct ina_row *row,
 			.way = way,
 		};
 	row->count++;
-	row->flags |= part->flags;
+	row->flags |= part->flags & INA_F_STICKY;
 }
 
 /* The root has a sum over its whole tree. Return: whether it counts right. */

@@ -457,6 +457,31 @@ static void fail__whole(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ina_fail_round(node, &tag, &blame));
 }
 
+/* A round fails before its row is told of: nothing of it is sent. */
+static void fail__row(struct kunit *test)
+{
+	struct ina_node *node = round_test_root(test);
+	struct ina_blame blame = { .reason = INA_REASON_LENGTH };
+	struct ina_tag tag = round_test_tag(node, 0);
+	__le32 src[INA_TEST_FRAGMENT] = {};
+	struct ina_row row = {};
+	struct ina_part part;
+	u16 i;
+
+	for (i = 0; i < node->nchildren; i++) {
+		part = round_test_part(node, 0, i);
+		KUNIT_EXPECT_EQ(test, ina_round_contribute(node, &ina_test_ctx, &row, &part, 0,
+							   src, &node->local), 0);
+	}
+	KUNIT_EXPECT_EQ(test, row.count, 1);
+	KUNIT_EXPECT_TRUE(test, ina_fail_round(node, &tag, &blame));
+	ina_round_settle(node, &row);
+	KUNIT_EXPECT_EQ(test, row.count, 0);
+	KUNIT_EXPECT_EQ(test, ina_round_held(&node->rounds[0]), 0);
+	KUNIT_EXPECT_EQ(test, ina_node_slot(node, 0)->state, INA_SLOT_COMPLETE);
+	KUNIT_EXPECT_TRUE(test, ina_queue_is_empty(&node->children[0].peer.queue));
+}
+
 /* What the parent says is passed on. */
 static void fail_from__passed_on(struct kunit *test)
 {
@@ -585,6 +610,7 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(fail__wakes),
 	KUNIT_CASE(fail__too_late),
 	KUNIT_CASE(fail__whole),
+	KUNIT_CASE(fail__row),
 	KUNIT_CASE(fail_from__passed_on),
 	KUNIT_CASE(fail_all__running),
 	KUNIT_CASE(fail_gone__inner),

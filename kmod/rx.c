@@ -126,7 +126,10 @@ struct ina_rx_words {
 	__be32 crc;
 } __packed;
 
-static_assert(sizeof(struct ina_rx_words) == sizeof(struct ina_hdr));
+static_assert(sizeof(struct ina_rx_words) == sizeof(struct ina_hdr) &&
+	      offsetof(struct ina_rx_words, seq) == offsetof(struct ina_hdr, seq) &&
+	      offsetof(struct ina_rx_words, length) == offsetof(struct ina_hdr, length) &&
+	      offsetof(struct ina_rx_words, workers) == offsetof(struct ina_hdr, workers));
 
 /**
  * struct ina_rx_walk - state of the walk over one skb
@@ -142,7 +145,7 @@ static_assert(sizeof(struct ina_rx_words) == sizeof(struct ina_hdr));
  * @len: its bytes
  * @whole: if what was found out about it holds for others like it: fragments
  *	they may have
- * @words: its header then
+ * @hdr: its header then
  * @scattered: its fragment is not the one behind that of the packet before
  * @child: whose elements they are, NULL: the parent's
  * @epoch_era: what was published when the last packet of elements had its round
@@ -171,7 +174,7 @@ struct ina_rx_walk {
 	struct ina_pkt pkt;
 	unsigned int len;
 	u32 whole;
-	struct ina_rx_words words;
+	struct ina_hdr hdr;
 	bool scattered;
 	struct ina_child *child;
 	u64 epoch_era;
@@ -387,7 +390,7 @@ static void ina_rx_predict(struct ina_rx_walk *walk)
 	walk->elements.entered = true;
 	walk->whole = pkt->length / fragment;
 	/* Not what is in the skb, which may have changed since it was looked at. */
-	ina_wire_build((struct ina_hdr *)&walk->words, pkt);
+	ina_wire_build(&walk->hdr, pkt);
 }
 
 /*
@@ -398,7 +401,7 @@ static void ina_rx_predict(struct ina_rx_walk *walk)
 static bool ina_rx_follows(struct ina_rx_walk *walk, const void *data,
 			   unsigned int len)
 {
-	const struct ina_rx_words *words = data, *last = &walk->words;
+	const struct ina_rx_words *words = data, *last = (void *)&walk->hdr;
 	u32 frag;
 
 	if (!walk->whole || len != walk->len ||

@@ -144,8 +144,8 @@ void ina_close(struct ina_session *session);
  * @session: the session
  * @timeout_ms: -1 for ever, 0 to look only
  *
- * While none is open this gives back the results of all rounds that have ended:
- * read them before.
+ * While none is open this gives back the results of all rounds before the first
+ * that has not ended: read them before.
  *
  * Return: 0, -EINPROGRESS if @timeout_ms passed, -EINTR, or -ENODEV if the
  * node was deleted.

@@ -532,7 +532,7 @@ inline rx_ack()
 	fi
 }
 
-/* ina_round_contribute(), ina_round_publish() */
+/* ina_round_contribute(), ina_round_settle() */
 inline rx_data()
 {
 	n = PARENT(h);
