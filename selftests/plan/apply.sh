@@ -391,6 +391,16 @@ ok "and is what is kept: a machine under pressure" until_true test ! -e "$INA_FA
 ok "has the children taken off it that it has there" until_true \
 	grep -q "parent 10.0.0.1" "$INA_FAKE/at-w2/tree-7"
 ok "each was done once" until_true applied 4
+ok "soon again: it is said how long it rests" grep -qx \
+	"a is taken out: cpu 90 %; back when calm for 20 s" "$dir/watch"
+report 51 1
+looks 2
+report 70 1
+looks 2
+ok "which is longer than the first time" test ! -e "$INA_FAKE/at-a/job-7"
+report 71 1
+ok "and then it is back" until_true test -s "$INA_FAKE/at-a/tree-7"
+ok "with the child it has there" until_true applied 5
 kill "$watch"
 ok "and watch ends when told to" wait "$watch"
 watch=

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * When a machine is taken out and when it is back: the two thresholds, the time either must
- * last, what a report must have, and what becomes of the plan.
+ * last, also of one that flaps, what a report must have, and what becomes of the plan.
  */
 #include <string.h>
 
@@ -56,6 +56,49 @@ static void test_hysteresis(void)
 	ktap_ok(LOOKS("..o..b", 50, 50, 50, 20, 20, 20), "back when it has been low for long");
 	ktap_ok(LOOKS("..o.....b", 50, 50, 50, 20, 20, 30, 20, 20, 20), "not before");
 	ktap_ok(LOOKS("..o..b..o", 50, 50, 50, 0, 0, 0, 50, 50, 50), "and out again");
+}
+
+/* Until the machine goes out or is back, looked at every five seconds: seconds that took. */
+static double lasts(struct ina_load_state *state, double *time, double pressure)
+{
+	double start = *time;
+
+	while (look(state, *time += 5, pressure) == '.' && *time < start + 1e4)
+		;
+	return *time - start;
+}
+
+/* One that only its own part fills: high while it has it, calm without. Then it has found another. */
+static void test_flapping(void)
+{
+	static const double rests[] = { 10, 20, 40, 80, 160, 320, 320 };
+	struct ina_load_state state = { 0 };
+	double time = 0;
+	bool same = true;
+
+	for (size_t i = 0; i < sizeof(rests) / sizeof(*rests); i++) {
+		same &= lasts(&state, &time, 50) == 15 && state.out;
+		same &= state.rest == rests[i];
+		same &= lasts(&state, &time, 0) == 5 + rests[i] && !state.out;
+	}
+	ktap_ok(same, "who soon goes out again rests twice as long, up to 32 times hold");
+	/* The time of the next pressure counts, and that it lasts for hold. */
+	for (double end = time + 300; time < end;)
+		look(&state, time += 5, 0);
+	lasts(&state, &time, 50);
+	ktap_ok(state.out && state.rest == 320, "not if it has stayed for a while only");
+	lasts(&state, &time, 0);
+	for (double end = time + 305; time < end;)
+		look(&state, time += 5, 0);
+	lasts(&state, &time, 50);
+	ktap_ok(state.out && state.rest == 10, "who has stayed as long begins anew");
+	lasts(&state, &time, 0);
+	lasts(&state, &time, 50);
+	ktap_ok(state.out && state.rest == 20, "and rests twice as long again");
+	time = 0;
+	look(&state, time, 0);
+	lasts(&state, &time, 0);
+	ktap_ok(!state.out && time == 10, "not if it was started anew");
 }
 
 /* What a change of @load between two reports is taken for. */
@@ -254,6 +297,7 @@ int main(void)
 {
 	ktap_start();
 	test_hysteresis();
+	test_flapping();
 	test_measures();
 	test_nic();
 	test_restart();
