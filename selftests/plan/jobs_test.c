@@ -12,6 +12,7 @@
 #define FABRICS		400
 #define EVENTS		25
 #define ROOM		64	/* nodes of a fabric */
+#define FAR		ROOM	/* steps where no way leads */
 
 enum property {
 	PLANNED,
@@ -19,6 +20,7 @@ enum property {
 	WORKERS_STAY,
 	FREE_MACHINES,
 	CAPACITY,
+	LINKS,
 	ON_THE_WAY,
 	TWO_CHILDREN,
 	ROOT,
@@ -37,6 +39,7 @@ static const char *const texts[PROPERTIES] = {
 	[WORKERS_STAY] = "workers stay where they are",
 	[FREE_MACHINES] = "a new job gets machines that were free and do not aggregate",
 	[CAPACITY] = "no machine aggregates for more jobs than it has units",
+	[LINKS] = "no link is crossed by more trees than it has units, whoever planned them",
 	[ON_THE_WAY] = "sums go up: each aggregator's switch is above those of its children",
 	[TWO_CHILDREN] = "an aggregator has two children or more, who leaves has none",
 	[ROOT] = "the root has workers, and stays the root",
@@ -51,6 +54,7 @@ static const char *const texts[PROPERTIES] = {
 static int failures[PROPERTIES];
 static int checked[PROPERTIES];
 static int n_kind[3], n_fixed, n_moved;
+static int steps[ROOM][ROOM];
 
 static void must(enum property property, bool holds)
 {
@@ -149,6 +153,71 @@ static bool leads_up(const struct ina_topo *topo, int from, int to)
 		found = topo->links[i].a == from && topo->nodes[topo->links[i].b].level &&
 			leads_up(topo, topo->links[i].b, to);
 	return found;
+}
+
+/* Steps between all nodes through switches, after Floyd and Warshall. */
+static void count_steps(const struct ina_topo *topo)
+{
+	for (int a = 0; a < topo->n_nodes; a++) {
+		for (int b = 0; b < topo->n_nodes; b++)
+			steps[a][b] = a == b ? 0 : FAR;
+	}
+	for (int i = 0; i < topo->n_links; i++) {
+		steps[topo->links[i].a][topo->links[i].b] = 1;
+		steps[topo->links[i].b][topo->links[i].a] = 1;
+	}
+	for (int k = 0; k < topo->n_nodes; k++) {
+		for (int a = 0; topo->nodes[k].level && a < topo->n_nodes; a++) {
+			for (int b = 0; b < topo->n_nodes; b++) {
+				if (steps[a][k] + steps[k][b] < steps[a][b])
+					steps[a][b] = steps[a][k] + steps[k][b];
+			}
+		}
+	}
+}
+
+/* The switch a machine aggregates for, else the machine. */
+static int site_of(const struct ina_topo *topo, const struct ina_plan_node *node)
+{
+	int host = ina_topo_find(topo, node->host), at = switch_of(topo, host);
+
+	return at < 0 ? host : at;
+}
+
+/* Whether sums that are not for a machine that is the root may go over a link of the fabric. */
+static bool crosses(const struct ina_topo *topo, const struct ina_plan_job *job,
+		    const struct ina_topo_link *link)
+{
+	bool found = false;
+
+	for (int i = 0; i < job->n_nodes && !found; i++) {
+		int parent = job->nodes[i].parent, from, to;
+
+		if (parent < 0 || (!job->nodes[i].workers && !children(job, i)))
+			continue;
+		from = site_of(topo, &job->nodes[i]);
+		to = site_of(topo, &job->nodes[parent]);
+		if (job->nodes[parent].parent >= 0 || topo->nodes[to].level)
+			found = steps[from][to] < FAR &&
+				(steps[from][link->a] + 1 + steps[link->b][to] == steps[from][to] ||
+				 steps[from][link->b] + 1 + steps[link->a][to] == steps[from][to]);
+	}
+	return found;
+}
+
+/* Whether the limits of all links are kept. */
+static bool links_hold(const struct ina_topo *topo, const struct ina_plan *plan)
+{
+	bool hold = true;
+
+	for (int i = 0; i < topo->n_links && hold; i++) {
+		int n = 0;
+
+		for (int j = 0; topo->links[i].capacity && j < plan->n_jobs; j++)
+			n += crosses(topo, &plan->jobs[j], &topo->links[i]);
+		hold = n <= topo->links[i].capacity;
+	}
+	return hold;
 }
 
 static bool same_tree(const struct ina_plan_job *a, const struct ina_plan_job *b)
@@ -306,6 +375,7 @@ static void check_machines(const struct ina_topo *topo, const struct ina_plan *b
 		stay = stay && was == now;
 	}
 	must(CAPACITY, capacity);
+	must(LINKS, links_hold(topo, plan));
 	must(WORKERS_STAY, stay);
 	if (new)
 		must(FREE_MACHINES, free_ones);
@@ -356,9 +426,17 @@ static void check_occupied(struct ina_topo *topo, const struct ina_plan *plan)
 	must(OCCUPIED, right);
 }
 
+static void leave(struct ina_plan *plan, int j)
+{
+	ina_plan_job_clear(&plan->jobs[j]);
+	plan->n_jobs--;
+	for (; j < plan->n_jobs; j++)
+		plan->jobs[j] = plan->jobs[j + 1];
+}
+
 /*
  * A job that somebody else planned, on any machines: below one that has a unit left and no
- * workers, wherever it is; or it waits for a tree.
+ * workers, wherever it is, which may be below one of them; or it waits for a tree.
  */
 static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint32_t id,
 			bool tree)
@@ -387,20 +465,14 @@ static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint
 		job.nodes[job.n_nodes].workers = 1;
 		job.nodes[job.n_nodes++].host = strdup(topo->nodes[i].name);
 	}
-	if (job.n_nodes < 2) {
-		ina_plan_job_clear(&job);
-		return;
+	if (tree && job.n_nodes > 2 && draw(2)) {
+		job.nodes[0].parent = 1;
+		job.nodes[1].parent = -1;
 	}
 	plan->jobs = reallocarray(plan->jobs, (size_t)plan->n_jobs + 1, sizeof(job));
 	plan->jobs[plan->n_jobs++] = job;
-}
-
-static void leave(struct ina_plan *plan, int j)
-{
-	ina_plan_job_clear(&plan->jobs[j]);
-	plan->n_jobs--;
-	for (; j < plan->n_jobs; j++)
-		plan->jobs[j] = plan->jobs[j + 1];
+	if (job.n_nodes < 2 || !links_hold(topo, plan))
+		leave(plan, plan->n_jobs - 1);
 }
 
 /* A job comes; or none, and trees are planned for those who are there. */
@@ -437,6 +509,7 @@ static void test_events(void)
 		struct ina_plan *plan = calloc(1, sizeof(*plan));
 		struct ina_topo *topo = fabric();
 
+		count_steps(topo);
 		for (uint32_t e = 0; e < EVENTS; e++) {
 			if (plan->n_jobs && !draw(3))
 				leave(plan, draw(plan->n_jobs));

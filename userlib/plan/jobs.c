@@ -33,6 +33,20 @@ void ina_jobs_occupy(struct ina_topo *topo, const struct ina_plan *running, uint
 	}
 }
 
+/* To find the links a tree that stays takes; most clusters have no limits there. */
+static bool jobs_start_links(struct ina_jobs_work *work)
+{
+	const struct ina_topo *topo = work->topo;
+	int i = 0;
+
+	while (i < topo->n_links && !topo->links[i].capacity)
+		i++;
+	if (i == topo->n_links)
+		return true;
+	work->taken = calloc((size_t)topo->n_links, sizeof(*work->taken));
+	return work->taken && ina_topo_ends_init(&work->ends, topo);
+}
+
 static bool jobs_start(struct ina_jobs_work *work)
 {
 	const struct ina_topo *topo = work->topo;
@@ -47,7 +61,8 @@ static bool jobs_start(struct ina_jobs_work *work)
 	work->shape.host = calloc(n, sizeof(int));
 	work->shape.parent = calloc(n, sizeof(int));
 	if (!work->usable.nodes || !work->switch_of || !work->node_of || !work->up ||
-	    !work->children || !work->shape.host || !work->shape.parent)
+	    !work->children || !work->shape.host || !work->shape.parent ||
+	    !jobs_start_links(work))
 		return false;
 	memcpy(work->usable.nodes, topo->nodes, (n - 1) * sizeof(*topo->nodes));
 	for (int i = 0; i < topo->n_nodes; i++)
@@ -71,6 +86,8 @@ static void jobs_end(struct ina_jobs_work *work)
 	free(work->runs);
 	ina_forest_destroy(work->forest);
 	ina_candidate_destroy(work->graph);
+	ina_topo_ends_clear(&work->ends);
+	free(work->taken);
 	free(work->usable.nodes);
 	free(work->switch_of);
 	free(work->node_of);

@@ -46,6 +46,8 @@ struct ina_jobs_run {
  * @n_runs: how many
  * @graph: to find candidates
  * @forest: their trees
+ * @ends: its links by node; not there if none has a limit
+ * @taken: room for a mark a link
  * @switch_of: for which switch a node aggregates, INA_TOPO_NONE if for none
  * @node_of: place of a machine in the job looked at last, INA_TOPO_NONE elsewhere
  * @up: room for the parents of a tree
@@ -61,6 +63,8 @@ struct ina_jobs_work {
 	int n_runs;
 	struct ina_candidate_graph *graph;
 	struct ina_forest *forest;
+	struct ina_topo_ends ends;
+	bool *taken;
 	int *switch_of;
 	int *node_of;
 	int *up;

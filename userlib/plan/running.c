@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "jobs_impl.h"
 
@@ -73,16 +74,103 @@ static int running_recognise(struct ina_jobs_work *work, const struct ina_plan_j
 	return found;
 }
 
-/* A tree that stays: the switches it aggregates for have a unit less. */
+/* Where a node is in the fabric: a machine that aggregates for a switch is that switch. */
+static int running_site(const struct ina_jobs_work *work, const struct ina_plan_node *node)
+{
+	int host = ina_topo_find(work->topo, node->host);
+
+	return host >= 0 && work->switch_of[host] >= 0 ? work->switch_of[host] : host;
+}
+
+/* How far away @to and what is nearer is from @from, in work->node_of; whether it is reached. */
+static bool running_walk(struct ina_jobs_work *work, int from, int to)
+{
+	const struct ina_topo *topo = work->topo;
+	int *steps = work->node_of, *queue = work->up, head = 0, tail = 0;
+
+	for (int i = 0; i < topo->n_nodes; i++)
+		steps[i] = INA_TOPO_NONE;
+	steps[from] = 0;
+	queue[tail++] = from;
+	while (head < tail && steps[to] < 0) {
+		int node = queue[head++];
+
+		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
+			int other = ina_topo_other(topo, work->ends.link[i], node);
+
+			if (steps[other] >= 0 ||
+			    (other != to && topo->nodes[other].kind == INA_TOPO_HOST))
+				continue;
+			steps[other] = steps[node] + 1;
+			queue[tail++] = other;
+		}
+	}
+	return steps[to] >= 0;
+}
+
+/* Mark the links of all shortest ways through switches: packets may take any of them. */
+static void running_mark(struct ina_jobs_work *work, int from, int to)
+{
+	int *steps = work->node_of, *seen = work->children, *queue = work->up, head = 0, tail = 0;
+
+	if (!running_walk(work, from, to))
+		return;
+	memset(seen, 0, (size_t)work->topo->n_nodes * sizeof(int));
+	queue[tail++] = to;
+	while (head < tail) {
+		int node = queue[head++];
+
+		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
+			int link = work->ends.link[i];
+			int other = ina_topo_other(work->topo, link, node);
+
+			if (steps[other] < 0 || steps[other] != steps[node] - 1)
+				continue;
+			work->taken[link] = true;
+			if (!seen[other]++)
+				queue[tail++] = other;
+		}
+	}
+}
+
+/*
+ * The links on which sums of @job go to an aggregator have a unit less. What goes to a root that
+ * stands for no switch does not count, as in trees that are found here.
+ */
+static void running_reserve_links(struct ina_jobs_work *work, const struct ina_plan_job *job)
+{
+	const struct ina_topo *topo = work->topo;
+
+	memset(work->taken, 0, (size_t)topo->n_links * sizeof(*work->taken));
+	for (int i = 0; i < job->n_nodes; i++) {
+		int parent = job->nodes[i].parent, from, to;
+
+		if (parent < 0 || !ina_jobs_used(job, i))
+			continue;
+		from = running_site(work, &job->nodes[i]);
+		to = running_site(work, &job->nodes[parent]);
+		if (from >= 0 && to >= 0 && (job->nodes[parent].parent >= 0 ||
+					     topo->nodes[to].kind == INA_TOPO_SWITCH))
+			running_mark(work, from, to);
+	}
+	for (int i = 0; i < topo->n_links; i++) {
+		if (work->taken[i])
+			ina_forest_reserve(work->forest, topo->n_nodes + i);
+	}
+}
+
+/* A tree that stays: what it takes of switches and links others cannot have. */
 static void running_reserve(struct ina_jobs_work *work, const struct ina_plan_job *job)
 {
 	for (int i = 0; i < job->n_nodes; i++) {
-		int host = ina_plan_adds(job, i) ?
-			   ina_topo_find(work->topo, job->nodes[i].host) : INA_TOPO_NONE;
+		int site = ina_plan_adds(job, i) ? running_site(work, &job->nodes[i]) :
+						   INA_TOPO_NONE;
 
-		if (host >= 0 && work->switch_of[host] >= 0)
-			ina_forest_reserve(work->forest, work->switch_of[host]);
+		if (site >= 0 && work->topo->nodes[site].kind == INA_TOPO_SWITCH)
+			ina_forest_reserve(work->forest, site);
 	}
+	if (work->taken)
+		running_reserve_links(work, job);
 }
 
 /* Find out what a job has; what is not ours takes its units. */
