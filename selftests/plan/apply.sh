@@ -166,6 +166,14 @@ ok "and does nothing" test "$(grep -cv ' show$' "$INA_FAKE/log")" = 0
 ok "diff says what differs" says "    tree set job 7 local 10.0.0.5 parent 10.0.0.2 workers 1" \
 	run diff "$dir/two"
 
+sed 's/10.0.0.4/"fd00::4"/' "$dir/one" >"$dir/six"
+line=$(grep -n fd00 "$dir/six")
+: >"$INA_FAKE/log"
+ok "a plan with both address families is refused" fails 2 said run apply "$dir/six"
+ok "with its place and both machines" grep -qxF "Error: $dir/six:${line%%:*}: jobs[0].tree[3].addr: \
+w1 has an IPv6 address (fd00::4), a an IPv4 one (10.0.0.2): a tree has one family" "$dir/said"
+ok "and nobody was asked" test ! -s "$INA_FAKE/log"
+
 # all_undone PLAN: not one command of a machine may be the one that is not undone
 all_undone()
 {

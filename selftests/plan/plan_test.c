@@ -147,6 +147,10 @@ static void test_refusals(void)
 		  "f:1: jobs[0].tree[1]: host a is in the tree twice" },
 		{ T("{host: a, addr: 10.0.0.1}, {host: b, parent: a, addr: '::ffff:10.0.0.1', workers: 1}"),
 		  "f:1: jobs[0].tree[1]: address 10.0.0.1 is in the tree twice" },
+		{ T("{host: a, addr: 10.0.0.1},\n{host: b, parent: a, addr: '::ffff:10.0.0.2'},\n"
+		    "{host: c, parent: b, workers: 1,\naddr: 'fd00::3'}"),
+		  "f:4: jobs[0].tree[2].addr: c has an IPv6 address (fd00::3), b an IPv4 one (10.0.0.2): "
+		  "a tree has one family" },
 		{ "jobs:\n- {id: 7, options: capacity 1, tree: [{host: a, workers: 1}]}\n"
 		  "- {id: 7, options: capacity 1, tree: [{host: a, workers: 1}]}",
 		  "f:3: jobs[1].id: job 7 is there twice" },
@@ -170,8 +174,6 @@ static void test_apply(void)
 {
 	static const char *const cases[][2] = {
 		{ T("{host: a, workers: 1}"), "job 7: host a has no address (addr)" },
-		{ T("{host: a, addr: 10.0.0.1}, {host: b, addr: '::1', parent: a, workers: 1}"),
-		  "job 7: IPv4 and IPv6 are mixed: 10.0.0.1 and ::1" },
 		{ "jobs: [{id: 7, options: capacity 1, tree: [{host: a, addr: 10.0.0.1, workers: 1}]},"
 		  " {id: 8, options: capacity 1, tree: [{host: a, where: b, addr: 10.0.0.1, workers: 1}]}]",
 		  "job 8: host a is at b, and at a in another job" },

@@ -154,6 +154,7 @@ static int jobs_write(const struct ina_jobs_work *work, struct ina_plan_job *job
 	const struct ina_jobs_shape *shape = &work->shape;
 	size_t room = (size_t)shape->n + (size_t)job->n_nodes;
 	struct ina_plan_job made = { .nodes = calloc(room, sizeof(*made.nodes)) };
+	struct ina_doc_error why;
 	bool ok = made.nodes;
 
 	for (int i = 0; ok && i < shape->n; i++) {
@@ -164,6 +165,12 @@ static int jobs_write(const struct ina_jobs_work *work, struct ina_plan_job *job
 	if (!ok || !jobs_leave(job, &made)) {
 		ina_plan_job_clear(&made);
 		return ina_jobs_fail_memory(work);
+	}
+	if (ina_plan_misfit(&made, &why) >= 0) {
+		snprintf(work->err->text, sizeof(work->err->text), "job %u: %.480s", job->id,
+			 why.text);
+		ina_plan_job_clear(&made);
+		return -EINVAL;
 	}
 	made.id = job->id;
 	made.options = job->options;

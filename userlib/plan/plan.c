@@ -228,6 +228,37 @@ bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN])
 	return inet_ntop(family, &addr, text, INET6_ADDRSTRLEN);
 }
 
+bool ina_plan_one_family(const char *host, const char *addr, const char *other,
+			 const char *other_addr, struct ina_doc_error *why)
+{
+	char text[INET6_ADDRSTRLEN], other_text[INET6_ADDRSTRLEN];
+	bool six;
+
+	if (!addr || !other_addr || !ina_plan_addr(addr, text) ||
+	    !ina_plan_addr(other_addr, other_text))
+		return true;
+	six = strchr(text, ':');
+	if (six == !!strchr(other_text, ':'))
+		return true;
+	if (why)
+		snprintf(why->text, sizeof(why->text),
+			 "%.80s has an IPv%d address (%s), %.80s an IPv%d one (%s): a tree has one family",
+			 host, six ? 6 : 4, text, other, six ? 4 : 6, other_text);
+	return false;
+}
+
+int ina_plan_misfit(const struct ina_plan_job *job, struct ina_doc_error *why)
+{
+	for (int i = 0; i < job->n_nodes; i++) {
+		const struct ina_plan_node *node = &job->nodes[i];
+		const struct ina_plan_node *up = &job->nodes[node->parent < 0 ? i : node->parent];
+
+		if (!ina_plan_one_family(node->host, node->addr, up->host, up->addr, why))
+			return i;
+	}
+	return -1;
+}
+
 static int plan_read_node(const struct ina_doc_value *map, struct ina_plan_node *node,
 			  struct ina_doc_error *err)
 {
@@ -351,6 +382,17 @@ static int plan_check_cycle(const struct ina_doc_value *list, const struct ina_p
 	return 0;
 }
 
+/* Child and parent must reach each other. */
+static int plan_check_families(const struct ina_doc_value *list, const struct ina_plan_job *job,
+			       struct ina_doc_error *err)
+{
+	struct ina_doc_error why;
+	int node = ina_plan_misfit(job, &why);
+
+	return node < 0 ? 0 : ina_doc_fail(ina_doc_get(ina_doc_at(list, node), "addr"), err, "%s",
+					   why.text);
+}
+
 /* A leaf says how many workers it has, lest one that was forgotten gives up the job. */
 static int plan_check_leaves(const struct ina_doc_value *list, const struct ina_plan_job *job,
 			     int *children, struct ina_doc_error *err)
@@ -387,6 +429,8 @@ static int plan_check_tree(const struct ina_doc_value *list, struct ina_plan_job
 		ret = plan_check_root(list, job, err);
 	if (!ret)
 		ret = plan_check_cycle(list, job, room, err);
+	if (!ret)
+		ret = plan_check_families(list, job, err);
 	return ret ? ret : plan_check_leaves(list, job, room, err);
 }
 

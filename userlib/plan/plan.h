@@ -87,4 +87,14 @@ bool ina_plan_adds(const struct ina_plan_job *job, int node);
 /* An address as everybody writes it; false if @word is none. */
 bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN]);
 
+/*
+ * Whether two hosts with these addresses (NULL: not known) may be in one tree, which has one
+ * family. If not, the reason is in @why, unless that is NULL.
+ */
+bool ina_plan_one_family(const char *host, const char *addr, const char *other,
+			 const char *other_addr, struct ina_doc_error *why);
+
+/* The first node that may not be in one tree with its parent, the reason in @why; -1: none. */
+int ina_plan_misfit(const struct ina_plan_job *job, struct ina_doc_error *why);
+
 #endif

@@ -215,6 +215,15 @@ static bool sites_screen(const struct ina_topo_node *node, double idle, double s
 	       idle <= per_core * node->idle_cores;
 }
 
+/* Whether a machine can be in a tree with the root; if not, @why may be given. */
+static bool sites_meet(const struct ina_tree_problem *problem, int host, struct ina_doc_error *why)
+{
+	const struct ina_topo_node *node = &problem->topo->nodes[host];
+	const struct ina_topo_node *root = &problem->topo->nodes[problem->sites[0].host];
+
+	return ina_plan_one_family(node->name, node->addr, root->name, root->addr, why);
+}
+
 static void sites_add(struct ina_tree_problem *problem, const double *idle, int host,
 		      double size, double per_core)
 {
@@ -257,6 +266,8 @@ static int sites_add_workers(struct ina_tree_problem *problem, const struct ina_
 		if (site->idle <= 0)
 			return sites_fail(err, problem->topo->nodes[site->host].name,
 					  "no idle bandwidth");
+		if (!sites_meet(problem, site->host, err))
+			return -EINVAL;
 	}
 	problem->n_workers = problem->n_sites - 1;
 	if (!problem->n_workers)
@@ -307,7 +318,8 @@ static int sites_add_servers(struct ina_tree_problem *problem, const double *idl
 	for (int i = 0; taken && servers && i < topo->n_nodes; i++) {
 		const struct ina_topo_node *node = &topo->nodes[i];
 
-		if (!taken[i] && sites_screen(node, idle[i], size, per_core))
+		if (!taken[i] && sites_screen(node, idle[i], size, per_core) &&
+		    sites_meet(problem, i, NULL))
 			servers[n++] = (struct sites_server){ i, idle[i], node->idle_cores,
 							      node->memory - node->used_memory };
 	}
