@@ -62,7 +62,7 @@ struct ina_plan {
 struct ina_plan *ina_plan_read(const char *path, struct ina_doc_error *err);
 struct ina_plan *ina_plan_from(const struct ina_doc *doc, struct ina_doc_error *err);
 
-/* Write what ina_plan_read() reads back as the same. 0, or -EIO. */
+/* plan_write.c: what ina_plan_read() reads back as the same. 0, or -EIO. */
 int ina_plan_write(const struct ina_plan *plan, FILE *file);
 void ina_plan_destroy(struct ina_plan *plan);
 

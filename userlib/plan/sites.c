@@ -154,8 +154,8 @@ static struct sites_door *sites_doors(const struct ina_tree_problem *problem,
 			int other = ina_topo_other(problem->topo, only, host);
 
 			if (problem->topo->nodes[other].kind == INA_TOPO_SWITCH)
-				doors[i] = (struct sites_door){ other, i,
-								problem->topo->links[only].latency };
+				doors[i] = (struct sites_door){
+					other, i, problem->topo->links[only].latency };
 		}
 	}
 	if (doors)
