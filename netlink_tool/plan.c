@@ -55,7 +55,8 @@ static const char plan_help[] =
 	"prune      jobs on these machines that are not in the plan end\n"
 	"--dry-run  only print the steps\n"
 	"interval   seconds between two looks; 5 if absent\n"
-	"hold       seconds that pressure, or its absence, must last; 10 if absent\n"
+	"hold       seconds that pressure, or its absence, must last; 10 if absent. Its absence\n"
+	"           longer, if the machine was out shortly before\n"
 	"high, low  percent of waiting for a processor where pressure begins and ends; 40 and 20\n"
 	"count      looks, then end\n";
 

@@ -133,6 +133,18 @@ static int watch_collect(struct watch *watch, const struct ina_plan *plan)
 	return ret;
 }
 
+/* A machine has gone out or is back. */
+static void watch_say(const struct watched *w)
+{
+	const struct ina_load_state *state = &w->state;
+
+	fprintf(stderr, "%s is %s: %s %.0f %%", w->host.name, state->out ? "taken out" : "back",
+		ina_load_words[state->worst], state->measures[state->worst]);
+	if (state->out)
+		fprintf(stderr, "; back when calm for %g s", state->rest);
+	fputc('\n', stderr);
+}
+
 /* Ask one machine. One that does not answer stays what it is. */
 static bool watch_look(const struct watch *watch, struct watched *w)
 {
@@ -151,9 +163,7 @@ static bool watch_look(const struct watch *watch, struct watched *w)
 	if (*err.text)
 		error_print("host %s: no report: %s", w->host.name, err.text);
 	if (changed)
-		fprintf(stderr, "%s is %s: %s %.0f %%\n", w->host.name,
-			w->state.out ? "taken out" : "back", ina_load_words[w->state.worst],
-			w->state.measures[w->state.worst]);
+		watch_say(w);
 	ina_doc_destroy(doc);
 	free(answer.text);
 	return changed;

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # From a topology to a tree of kernels, and on while rounds run: a plan is worked out and applied,
 # an aggregator under pressure is taken out, the tree planned anew without it, and comes back; and a
-# machine that refuses leaves everything as it was. No round fails and no sum is wrong.
+# machine that refuses leaves everything as it was. No round fails and no sum is wrong. Then a job
+# is placed on the workers, as if they were in two racks.
 #
 #   w0 ... w5 --- a0, a1, a2, as planned --- root
+#
+#   w1 w2 --- a0 (l0) ---+
+#                        a2 (s) --- w0
+#   w3 w4 w5 --- a1 (l1) +
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/rounds.sh"
@@ -52,6 +57,60 @@ plan_and_apply()
 {
 	set -o pipefail
 	plan_tree | inaconf plan apply -
+}
+
+# For plan place: a0 and a1 aggregate for the switches of two racks, a2 for the one above.
+racks()
+{
+	local n at
+	echo "hosts:"
+	for n in "${workers[@]}" a0 a1 a2; do
+		case $n in
+		w[0-2] | a0) at="rack: 0, nics: [{to: l0" ;;
+		a2) at="nics: [{to: s" ;;
+		*) at="rack: 1, nics: [{to: l1" ;;
+		esac
+		echo "- {name: $n, addr: ${addr[$n]}, where: $(ns "$n"), $at, rate: 10G}]}"
+	done
+	echo "switches:"
+	echo "- {name: l0, rack: 0, aggregator: a0}"
+	echo "- {name: l1, rack: 1, aggregator: a1}"
+	echo "- {name: s, level: 2, aggregator: a2}"
+	echo "links: [{between: [l0, s], rate: 40G}, {between: [l1, s], rate: 40G}]"
+}
+
+place_and_apply()
+{
+	set -o pipefail
+	inaconf plan place topo "$_dir/racks" job 8 hosts ${#workers[@]} \
+		options capacity "$elements" group 64 deadline "${deadline}000" |
+		tee "$_dir/placed" | inaconf plan apply -
+}
+
+# sums JOB: all workers reduce, and every element is right.
+sums()
+{
+	local i pids=()
+	for i in "${!workers[@]}"; do
+		spawn "${workers[i]}" "sums-$i.log" ina-perf --job "$1" --rank "$i" --rounds "$more" \
+			--timeout $((deadline * 2000)) --workers-expected ${#workers[@]}
+		pids+=($!)
+	done
+	finish "${pids[@]}" || { grep -H . "$_dir"/sums-*.log; return 1; }
+}
+
+# added JOB NODE...: each of them has added up contributions
+added()
+{
+	local job=$1 n
+	shift
+	for n; do at_least "$n" "$job" rx_data 1 || { echo "$n has added nothing" && return 1; }; done
+}
+
+# only_child NODE CHILD: of job 8
+only_child()
+{
+	on "$1" inaconf -j tree show job 8 | jq -e --arg child "${addr[$2]}" '.[0].children | map(.addr) == [$child]'
 }
 
 # The operator's command: here it enters a namespace, says how busy a machine is (the file
@@ -198,4 +257,12 @@ ok "the aggregator has ended its part" has_no_job "$busy"
 ok "rounds go on" go_on
 ok "no round failed" failed_nowhere root "${workers[@]}"
 ok "no sum was wrong" stop_all
+
+racks >"$_dir/racks"
+ok "a job is placed and applied" place_and_apply
+ok "with a tree of its own" grep -qx "#   tree of its own at s" "$_dir/placed"
+ok "which is what is configured" nothing_differs "$_dir/placed"
+ok "all workers get the right sums" sums 8
+ok "through all aggregators" added 8 a0 a1 a2
+ok "of which the last one hands them to the root" only_child w0 a2
 done_testing

@@ -78,8 +78,11 @@ fresh()
 }
 
 # As the first plan, with paths that somebody has added: another address instead of what the tree
-# implies, weights, and what holds for all paths.
+# implies, weights, and what holds for all paths. In the time a whole plan takes here an answer
+# comes, unless it never does.
+brief=$SECONDS
 fresh "$dir/one"
+brief=$((SECONDS - brief + 1))
 while read -r at words; do
 	# shellcheck disable=SC2086 # words
 	"$here/fakehost.sh" "at-$at" inaconf path $words || exit
@@ -147,7 +150,7 @@ undone()
 {
 	operated
 	echo "$2|$3|$4" >"$INA_FAKE/fault"
-	[[ $4 != hang && $4 != late ]] || local limit=1
+	[[ $4 != hang && $4 != late ]] || local limit=$brief
 	unchanged fails 1 run apply "$1" || return
 	[[ ! -e $INA_FAKE/fault ]] || { echo "the fault did not happen" && false; }
 }
@@ -162,6 +165,14 @@ ok "a dry run says what would be done" says \
 ok "and does nothing" test "$(grep -cv ' show$' "$INA_FAKE/log")" = 0
 ok "diff says what differs" says "    tree set job 7 local 10.0.0.5 parent 10.0.0.2 workers 1" \
 	run diff "$dir/two"
+
+sed 's/10.0.0.4/"fd00::4"/' "$dir/one" >"$dir/six"
+line=$(grep -n fd00 "$dir/six")
+: >"$INA_FAKE/log"
+ok "a plan with both address families is refused" fails 2 said run apply "$dir/six"
+ok "with its place and both machines" grep -qxF "Error: $dir/six:${line%%:*}: jobs[0].tree[3].addr: \
+w1 has an IPv6 address (fd00::4), a an IPv4 one (10.0.0.2): a tree has one family" "$dir/said"
+ok "and nobody was asked" test ! -s "$INA_FAKE/log"
 
 # all_undone PLAN: not one command of a machine may be the one that is not undone
 all_undone()
@@ -197,9 +208,9 @@ ok "all was done" says "nothing differs" run diff "$dir/two"
 
 fresh "$dir/one"
 echo "at-w0|tree set|dead" >"$INA_FAKE/fault"
-limit=1
+limit=$brief
 ok "a machine that dies: nobody knows what it has" says \
-	"host w0: job show: no answer within 1 s: whether it is as before is not known" \
+	"host w0: job show: no answer within $brief s: whether it is as before is not known" \
 	run apply "$dir/two"
 ok "which is said" grep -q "not applied, and not all could be undone: see above" "$dir/said"
 limit=10
@@ -388,6 +399,16 @@ ok "and is what is kept: a machine under pressure" until_true test ! -e "$INA_FA
 ok "has the children taken off it that it has there" until_true \
 	grep -q "parent 10.0.0.1" "$INA_FAKE/at-w2/tree-7"
 ok "each was done once" until_true applied 4
+ok "soon again: it is said how long it rests" grep -qx \
+	"a is taken out: cpu 90 %; back when calm for 20 s" "$dir/watch"
+report 51 1
+looks 2
+report 70 1
+looks 2
+ok "which is longer than the first time" test ! -e "$INA_FAKE/at-a/job-7"
+report 71 1
+ok "and then it is back" until_true test -s "$INA_FAKE/at-a/tree-7"
+ok "with the child it has there" until_true applied 5
 kill "$watch"
 ok "and watch ends when told to" wait "$watch"
 watch=

@@ -75,7 +75,8 @@ static struct ina_topo *fabric(void)
 {
 	int which = draw(3), limit = draw(4), i;
 	struct ina_topo *topo = which == 0 ? ina_topo_fat_tree(4, 1e9, 0) :
-		which == 1 ? ina_topo_leaf_spine(2 + draw(4), 1 + draw(3), 1 + draw(5), 1e9, 1e9, 0) :
+		which == 1 ? ina_topo_leaf_spine(2 + draw(4), 1 + draw(3), 1 + draw(5), 1e9,
+						 1e9, 0) :
 		irregular();
 
 	for (i = 0; i < topo->n_nodes; i++)
@@ -145,7 +146,8 @@ static bool count(struct bench *b, int k, int index, int root, int by, bool own)
 		if (parent[i] >= 0)
 			children[parent[i]]++;
 	for (i = 0; i < b->n[k]; i++) {
-		for (at = b->hosts[k][i], steps = 0; at != root && at >= 0 && steps < 100; steps++) {
+		for (at = b->hosts[k][i], steps = 0;
+		     at != root && at >= 0 && steps < 100; steps++) {
 			ok = ok && holds(parent[at] < 0 || topo->nodes[parent[at]].level >
 					 topo->nodes[at].level, "a parent is above its child");
 			at = parent[at];
@@ -439,7 +441,8 @@ static void test_events(void)
 	ktap_ok(bound, "never more own trees than the bound");
 	ktap_ok(free_fits && !disturbed,
 		"%ld jobs came that fit in what was free: %d trees moved", free_fits, disturbed);
-	ktap_ok(moves && !needless, "of %ld trees that moved %d could have stayed", moves, needless);
+	ktap_ok(moves && !needless, "of %ld trees that moved %d could have stayed", moves,
+		needless);
 	ktap_ok(empty, "nothing is left when all jobs are gone");
 }
 

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "jobs.h"
-#include "ktap.h"
+#include "plans.h"
 
 #define FABRICS		400
 #define EVENTS		25
 #define ROOM		64	/* nodes of a fabric */
+#define FAR		ROOM	/* steps where no way leads */
 
 enum property {
 	PLANNED,
@@ -19,6 +20,7 @@ enum property {
 	WORKERS_STAY,
 	FREE_MACHINES,
 	CAPACITY,
+	LINKS,
 	ON_THE_WAY,
 	TWO_CHILDREN,
 	ROOT,
@@ -37,6 +39,7 @@ static const char *const texts[PROPERTIES] = {
 	[WORKERS_STAY] = "workers stay where they are",
 	[FREE_MACHINES] = "a new job gets machines that were free and do not aggregate",
 	[CAPACITY] = "no machine aggregates for more jobs than it has units",
+	[LINKS] = "no link is crossed by more trees than it has units, whoever planned them",
 	[ON_THE_WAY] = "sums go up: each aggregator's switch is above those of its children",
 	[TWO_CHILDREN] = "an aggregator has two children or more, who leaves has none",
 	[ROOT] = "the root has workers, and stays the root",
@@ -48,15 +51,8 @@ static const char *const texts[PROPERTIES] = {
 	[OCCUPIED] = "what jobs aggregate is taken off the capacities, those of one job are not",
 };
 
-static int failures[PROPERTIES];
-static int checked[PROPERTIES];
 static int n_kind[3], n_fixed, n_moved;
-
-static void must(enum property property, bool holds)
-{
-	checked[property]++;
-	failures[property] += !holds;
-}
+static int steps[ROOM][ROOM];
 
 static int draw(int n)
 {
@@ -131,15 +127,6 @@ static int switch_of(const struct ina_topo *topo, int host)
 	return -1;
 }
 
-static int children(const struct ina_plan_job *job, int node)
-{
-	int n = 0;
-
-	for (int i = 0; i < job->n_nodes; i++)
-		n += job->nodes[i].parent == node;
-	return n;
-}
-
 /* Whether links lead up from @from to @to. */
 static bool leads_up(const struct ina_topo *topo, int from, int to)
 {
@@ -149,6 +136,71 @@ static bool leads_up(const struct ina_topo *topo, int from, int to)
 		found = topo->links[i].a == from && topo->nodes[topo->links[i].b].level &&
 			leads_up(topo, topo->links[i].b, to);
 	return found;
+}
+
+/* Steps between all nodes through switches, after Floyd and Warshall. */
+static void count_steps(const struct ina_topo *topo)
+{
+	for (int a = 0; a < topo->n_nodes; a++) {
+		for (int b = 0; b < topo->n_nodes; b++)
+			steps[a][b] = a == b ? 0 : FAR;
+	}
+	for (int i = 0; i < topo->n_links; i++) {
+		steps[topo->links[i].a][topo->links[i].b] = 1;
+		steps[topo->links[i].b][topo->links[i].a] = 1;
+	}
+	for (int k = 0; k < topo->n_nodes; k++) {
+		for (int a = 0; topo->nodes[k].level && a < topo->n_nodes; a++) {
+			for (int b = 0; b < topo->n_nodes; b++) {
+				if (steps[a][k] + steps[k][b] < steps[a][b])
+					steps[a][b] = steps[a][k] + steps[k][b];
+			}
+		}
+	}
+}
+
+/* The switch a machine aggregates for, else the machine. */
+static int site_of(const struct ina_topo *topo, const struct ina_plan_node *node)
+{
+	int host = ina_topo_find(topo, node->host), at = switch_of(topo, host);
+
+	return at < 0 ? host : at;
+}
+
+/* Whether sums that are not for a machine that is the root may go over a link of the fabric. */
+static bool crosses(const struct ina_topo *topo, const struct ina_plan_job *job,
+		    const struct ina_topo_link *link)
+{
+	bool found = false;
+
+	for (int i = 0; i < job->n_nodes && !found; i++) {
+		int parent = job->nodes[i].parent, from, to;
+
+		if (parent < 0 || (!job->nodes[i].workers && !plan_children(job, i)))
+			continue;
+		from = site_of(topo, &job->nodes[i]);
+		to = site_of(topo, &job->nodes[parent]);
+		if (job->nodes[parent].parent >= 0 || topo->nodes[to].level)
+			found = steps[from][to] < FAR &&
+				(steps[from][link->a] + 1 + steps[link->b][to] == steps[from][to] ||
+				 steps[from][link->b] + 1 + steps[link->a][to] == steps[from][to]);
+	}
+	return found;
+}
+
+/* Whether the limits of all links are kept. */
+static bool links_hold(const struct ina_topo *topo, const struct ina_plan *plan)
+{
+	bool hold = true;
+
+	for (int i = 0; i < topo->n_links && hold; i++) {
+		int n = 0;
+
+		for (int j = 0; topo->links[i].capacity && j < plan->n_jobs; j++)
+			n += crosses(topo, &plan->jobs[j], &topo->links[i]);
+		hold = n <= topo->links[i].capacity;
+	}
+	return hold;
 }
 
 static bool same_tree(const struct ina_plan_job *a, const struct ina_plan_job *b)
@@ -167,24 +219,6 @@ static bool same_tree(const struct ina_plan_job *a, const struct ina_plan_job *b
 				b->nodes[b->nodes[k].parent].host));
 	}
 	return same;
-}
-
-/* The plan as a file, read again; the reader refuses what is no tree. NULL if it does. */
-static struct ina_plan *copy(const struct ina_plan *plan)
-{
-	struct ina_doc_error err = { "" };
-	size_t size = 0;
-	char *text = NULL;
-	FILE *file = open_memstream(&text, &size);
-	bool ok = file && !ina_plan_write(plan, file) && !fclose(file);
-	struct ina_doc *doc = ok ? ina_doc_parse("plan", text, size, &err) : NULL;
-	struct ina_plan *again = doc ? ina_plan_from(doc, &err) : NULL;
-
-	if (!again)
-		printf("# %s\n", err.text);
-	ina_doc_destroy(doc);
-	free(text);
-	return again;
 }
 
 static const struct ina_plan_job *job_of(const struct ina_plan *plan, uint32_t id)
@@ -206,7 +240,7 @@ static int adds_for(const struct ina_plan *plan, const char *host, int *workers)
 		for (int i = 0; i < plan->jobs[j].n_nodes; i++) {
 			if (strcmp(plan->jobs[j].nodes[i].host, host))
 				continue;
-			n += children(&plan->jobs[j], i) > 0;
+			n += plan_children(&plan->jobs[j], i) > 0;
 			*workers += plan->jobs[j].nodes[i].workers > 0;
 		}
 	}
@@ -222,15 +256,15 @@ static void check_own(const struct ina_topo *topo, const struct ina_plan_job *jo
 		int host = ina_topo_find(topo, job->nodes[i].host), at = switch_of(topo, host);
 		int parent = job->nodes[i].parent;
 
-		joins = joins && (job->nodes[i].workers ? parent < 0 || !children(job, i) :
-							  at >= 0 && children(job, i) != 1);
+		joins = joins && (job->nodes[i].workers ? parent < 0 || !plan_children(job, i) :
+							  at >= 0 && plan_children(job, i) != 1);
 		if (parent < 0 || job->nodes[parent].parent < 0)
 			continue;
 		parent = switch_of(topo, ina_topo_find(topo, job->nodes[parent].host));
 		up = up && parent >= 0 && leads_up(topo, at < 0 ? host : at, parent);
 	}
-	must(ON_THE_WAY, up);
-	must(TWO_CHILDREN, joins);
+	ktap_must(ON_THE_WAY, up);
+	ktap_must(TWO_CHILDREN, joins);
 }
 
 /* A tree without aggregators: one machine with workers sums for the others. */
@@ -239,7 +273,7 @@ static bool waits(const struct ina_plan_job *job)
 	bool direct = true;
 
 	for (int i = 0; i < job->n_nodes; i++)
-		direct = direct && (job->nodes[i].workers || !children(job, i)) &&
+		direct = direct && (job->nodes[i].workers || !plan_children(job, i)) &&
 			 (job->nodes[i].parent < 0 ||
 			  job->nodes[job->nodes[i].parent].parent < 0);
 	return direct;
@@ -273,16 +307,16 @@ static void check_jobs(const struct ina_topo *topo, const struct ina_plan *befor
 		if (mine)
 			check_own(topo, job);
 		if (!tree->fixed)
-			must(ROOT, root_of(job)->workers &&
-			     (!old || !strcmp(root_of(job)->host, root_of(old)->host)));
+			ktap_must(ROOT, root_of(job)->workers &&
+				  (!old || !strcmp(root_of(job)->host, root_of(old)->host)));
 		if (tree->moved)
-			must(MOVED, old && !waits(old) && !same_tree(job, old));
+			ktap_must(MOVED, old && !waits(old) && !same_tree(job, old));
 		else
-			must(KEPT, (mine || tree->fixed || waits(job)) &&
-			     (!old || same_tree(job, old) || (mine && waits(old))));
+			ktap_must(KEPT, (mine || tree->fixed || waits(job)) &&
+				  (!old || same_tree(job, old) || (mine && waits(old))));
 	}
-	must(OPTIMAL, jobs->optimal && own == jobs->own);
-	must(GAIN, moved ? own > had : own >= had);
+	ktap_must(OPTIMAL, jobs->optimal && own == jobs->own);
+	ktap_must(GAIN, moved ? own > had : own >= had);
 }
 
 static void check_machines(const struct ina_topo *topo, const struct ina_plan *before,
@@ -305,30 +339,31 @@ static void check_machines(const struct ina_topo *topo, const struct ina_plan *b
 		}
 		stay = stay && was == now;
 	}
-	must(CAPACITY, capacity);
-	must(WORKERS_STAY, stay);
+	ktap_must(CAPACITY, capacity);
+	ktap_must(LINKS, links_hold(topo, plan));
+	ktap_must(WORKERS_STAY, stay);
 	if (new)
-		must(FREE_MACHINES, free_ones);
+		ktap_must(FREE_MACHINES, free_ones);
 }
 
 /* A second look at the same jobs changes nothing. */
 static void check_again(const struct ina_topo *topo, const struct ina_plan *plan)
 {
-	struct ina_plan *again = copy(plan);
+	struct ina_plan *again = plan_again(plan);
 	struct ina_jobs_new none = { 0 };
 	struct ina_doc_error err;
 	struct ina_jobs jobs;
 	bool same;
 
-	must(READS_BACK, again && again->n_jobs == plan->n_jobs);
+	ktap_must(READS_BACK, again && again->n_jobs == plan->n_jobs);
 	if (!again)
 		return;
 	for (int j = 0; j < plan->n_jobs; j++)
-		must(READS_BACK, same_tree(&plan->jobs[j], &again->jobs[j]));
+		ktap_must(READS_BACK, same_tree(&plan->jobs[j], &again->jobs[j]));
 	same = !ina_jobs_plan(topo, again, &none, &jobs, &err);
 	for (int j = 0; same && j < plan->n_jobs; j++)
 		same = same_tree(&plan->jobs[j], &again->jobs[j]);
-	must(SAME_AGAIN, same);
+	ktap_must(SAME_AGAIN, same);
 	free(jobs.trees);
 	ina_plan_destroy(again);
 }
@@ -349,16 +384,24 @@ static void check_occupied(struct ina_topo *topo, const struct ina_plan *plan)
 
 		for (int k = 0; job && k < job->n_nodes; k++)
 			left += !strcmp(job->nodes[k].host, topo->nodes[i].name) &&
-				children(job, k);
+				plan_children(job, k);
 		right = right && topo->nodes[i].capacity == (left < 0 ? 0 : left);
 		topo->nodes[i].capacity = capacity[i];
 	}
-	must(OCCUPIED, right);
+	ktap_must(OCCUPIED, right);
+}
+
+static void leave(struct ina_plan *plan, int j)
+{
+	ina_plan_job_clear(&plan->jobs[j]);
+	plan->n_jobs--;
+	for (; j < plan->n_jobs; j++)
+		plan->jobs[j] = plan->jobs[j + 1];
 }
 
 /*
  * A job that somebody else planned, on any machines: below one that has a unit left and no
- * workers, wherever it is; or it waits for a tree.
+ * workers, wherever it is, which may be below one of them; or it waits for a tree.
  */
 static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint32_t id,
 			bool tree)
@@ -387,20 +430,14 @@ static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint
 		job.nodes[job.n_nodes].workers = 1;
 		job.nodes[job.n_nodes++].host = strdup(topo->nodes[i].name);
 	}
-	if (job.n_nodes < 2) {
-		ina_plan_job_clear(&job);
-		return;
+	if (tree && job.n_nodes > 2 && draw(2)) {
+		job.nodes[0].parent = 1;
+		job.nodes[1].parent = -1;
 	}
 	plan->jobs = reallocarray(plan->jobs, (size_t)plan->n_jobs + 1, sizeof(job));
 	plan->jobs[plan->n_jobs++] = job;
-}
-
-static void leave(struct ina_plan *plan, int j)
-{
-	ina_plan_job_clear(&plan->jobs[j]);
-	plan->n_jobs--;
-	for (; j < plan->n_jobs; j++)
-		plan->jobs[j] = plan->jobs[j + 1];
+	if (job.n_nodes < 2 || !links_hold(topo, plan))
+		leave(plan, plan->n_jobs - 1);
 }
 
 /* A job comes; or none, and trees are planned for those who are there. */
@@ -409,7 +446,7 @@ static void event(const struct ina_topo *topo, struct ina_plan *plan, uint32_t i
 	char *options[] = { "capacity", "1000", NULL };
 	struct ina_jobs_new new = { .id = id, .hosts = draw(6), .workers = 1 + ktap_below(3),
 				    .alpha = INA_JOBS_ALPHA, .options = options };
-	struct ina_plan *before = copy(plan);
+	struct ina_plan *before = plan_again(plan);
 	struct ina_doc_error err = { "" };
 	struct ina_jobs jobs;
 	int free_ones = 0, ret, workers;
@@ -420,8 +457,8 @@ static void event(const struct ina_topo *topo, struct ina_plan *plan, uint32_t i
 		free_ones += !topo->nodes[i].level && switch_of(topo, i) < 0 && !workers && !adds;
 	}
 	ret = ina_jobs_plan(topo, plan, &new, &jobs, &err);
-	must(PLANNED, ret == (new.hosts > free_ones ? -ENOSPC : 0) &&
-	     (ret || plan->n_jobs == before->n_jobs + (new.hosts > 0)));
+	ktap_must(PLANNED, ret == (new.hosts > free_ones ? -ENOSPC : 0) &&
+		  (ret || plan->n_jobs == before->n_jobs + (new.hosts > 0)));
 	if (!ret) {
 		check_jobs(topo, before, plan, &jobs);
 		check_machines(topo, before, plan, id);
@@ -437,6 +474,7 @@ static void test_events(void)
 		struct ina_plan *plan = calloc(1, sizeof(*plan));
 		struct ina_topo *topo = fabric();
 
+		count_steps(topo);
 		for (uint32_t e = 0; e < EVENTS; e++) {
 			if (plan->n_jobs && !draw(3))
 				leave(plan, draw(plan->n_jobs));
@@ -448,9 +486,7 @@ static void test_events(void)
 		ina_plan_destroy(plan);
 		ina_topo_destroy(topo);
 	}
-	for (int i = 0; i < PROPERTIES; i++)
-		ktap_ok(checked[i] && !failures[i], "%s (%d of %d)", texts[i],
-			checked[i] - failures[i], checked[i]);
+	ktap_properties(texts, PROPERTIES);
 	ktap_ok(n_kind[0] && n_kind[1] && n_kind[2] && n_fixed && n_moved,
 		"%d own trees, %d that do not fit, %d not possible, %d not ours, %d moved",
 		n_kind[INA_FOREST_OWN], n_kind[INA_FOREST_SHARED], n_kind[INA_FOREST_NONE], n_fixed,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the planner's tests share: results as KTAP lines, random numbers whose seed is
- * printed and may be given as INA_SEED, and damaged input.
+ * What the planner's tests share: results as KTAP lines, properties that hold in many cases,
+ * random numbers whose seed is printed and may be given as INA_SEED, and damaged input.
  */
 #ifndef INA_SELFTESTS_PLAN_KTAP_H
 #define INA_SELFTESTS_PLAN_KTAP_H
@@ -17,6 +17,8 @@
 static int ktap_count;
 static int ktap_failed;
 static uint64_t ktap_random;
+static int ktap_cases[32];
+static int ktap_wrong[32];
 
 /* One result; the text says what holds. */
 __attribute__((format(printf, 2, 3), unused))
@@ -48,6 +50,23 @@ static int ktap_end(void)
 {
 	printf("1..%d\n", ktap_count);
 	return ktap_failed || !ktap_count;
+}
+
+/* One case of a property, a small number. */
+__attribute__((unused))
+static void ktap_must(int property, bool holds)
+{
+	ktap_cases[property]++;
+	ktap_wrong[property] += !holds;
+}
+
+/* One result for each property; one that was never looked at does not hold. */
+__attribute__((unused))
+static void ktap_properties(const char *const *texts, int n)
+{
+	for (int i = 0; i < n; i++)
+		ktap_ok(ktap_cases[i] && !ktap_wrong[i], "%s (%d of %d)", texts[i],
+			ktap_cases[i] - ktap_wrong[i], ktap_cases[i]);
 }
 
 /* A number below @n; splitmix64. */

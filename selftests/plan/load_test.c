@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * When a machine is taken out and when it is back: the two thresholds, the time either must
- * last, what a report must have, and what becomes of the plan.
+ * last, also of one that flaps, what a report must have, and what becomes of the plan.
  */
 #include <string.h>
 
-#include "ktap.h"
 #include "load.h"
+#include "plans.h"
 
 static const struct ina_load_limits limits = {
 	.high = { 40, 80, 1, 90 }, .low = { 20, 70, 0.1, 70 }, .hold = 10,
@@ -58,6 +58,49 @@ static void test_hysteresis(void)
 	ktap_ok(LOOKS("..o..b..o", 50, 50, 50, 0, 0, 0, 50, 50, 50), "and out again");
 }
 
+/* Until the machine goes out or is back, looked at every five seconds: seconds that took. */
+static double lasts(struct ina_load_state *state, double *time, double pressure)
+{
+	double start = *time;
+
+	while (look(state, *time += 5, pressure) == '.' && *time < start + 1e4)
+		;
+	return *time - start;
+}
+
+/* One that only its own part fills: high while it has it, calm without. */
+static void test_flapping(void)
+{
+	static const double rests[] = { 10, 20, 40, 80, 160, 320, 320 };
+	struct ina_load_state state = { 0 };
+	double time = 0;
+	bool same = true;
+
+	for (size_t i = 0; i < sizeof(rests) / sizeof(*rests); i++) {
+		same &= lasts(&state, &time, 50) == 15 && state.out;
+		same &= state.rest == rests[i];
+		same &= lasts(&state, &time, 0) == 5 + rests[i] && !state.out;
+	}
+	ktap_ok(same, "who soon goes out again rests twice as long, up to 32 times hold");
+	/* The time of the next pressure counts, and that it lasts for hold. */
+	for (double end = time + 300; time < end;)
+		look(&state, time += 5, 0);
+	lasts(&state, &time, 50);
+	ktap_ok(state.out && state.rest == 320, "not if it has stayed for a while only");
+	lasts(&state, &time, 0);
+	for (double end = time + 305; time < end;)
+		look(&state, time += 5, 0);
+	lasts(&state, &time, 50);
+	ktap_ok(state.out && state.rest == 10, "who has stayed as long begins anew");
+	lasts(&state, &time, 0);
+	lasts(&state, &time, 50);
+	ktap_ok(state.out && state.rest == 20, "and rests twice as long again");
+	time = 0;
+	look(&state, time, 0);
+	lasts(&state, &time, 0);
+	ktap_ok(!state.out && time == 10, "not if it was started anew");
+}
+
 /* What a change of @load between two reports is taken for. */
 static double measure(struct ina_load *load, enum ina_load_measure which)
 {
@@ -70,7 +113,7 @@ static double measure(struct ina_load *load, enum ina_load_measure which)
 	return state.measures[which];
 }
 
-/* A report in which eth0, of 1 Gbit/s, and tun0 and tun1, which tell no rate, have carried so much. */
+/* eth0, of 1 Gbit/s, and tun0 and tun1, which tell no rate, have carried so much. */
 static struct ina_load carried(double time, double rx, double tx, double rx0, double tx1)
 {
 	struct ina_load load = quiet(time);
@@ -87,8 +130,8 @@ static struct ina_load carried(double time, double rx, double tx, double rx0, do
 static double nic(double rate, double rx, double tx, double rx0, double tx1)
 {
 	struct ina_load_state state = { .rate = rate };
-	struct ina_load first = carried(10, 1e12, 1e12, 0, 0), next = carried(20, 1e12 + rx, 1e12 + tx,
-									      rx0, tx1);
+	struct ina_load first = carried(10, 1e12, 1e12, 0, 0);
+	struct ina_load next = carried(20, 1e12 + rx, 1e12 + tx, rx0, tx1);
 	double share;
 
 	ina_load_update(&state, &first, &limits);
@@ -109,7 +152,8 @@ static void test_nic(void)
 	ktap_ok(nic(0, 250e6, 1000e6, 0, 0) == 80, "the busier direction counts");
 	ktap_ok(nic(0, 250e6, 0, 5e9, 5e9) == 20, "a device without a rate does not, alone");
 	ktap_ok(nic(10e9, 250e6, 0, 5e9, 6e9) == 48, "with the topology's it does");
-	ktap_ok(nic(10e9, -1e12, -1e12, 0, 0) == 0, "a device that counts anew has carried nothing");
+	ktap_ok(nic(10e9, -1e12, -1e12, 0, 0) == 0,
+		"a device that counts anew has carried nothing");
 	/* 95, 95, 95 %, gone, then 75 % and 60 % each for long */
 	for (int i = 0; i < 4; i++) {
 		load = carried(5 * i, 593.75e6 * i, 0, 0, 0);
@@ -174,7 +218,8 @@ static bool read_fails(const char *text, const char *wanted)
 	struct ina_doc_error err = { "" };
 	struct ina_doc *doc = ina_doc_parse("f", text, strlen(text), &err);
 	struct ina_load load;
-	bool same = doc && ina_load_read(ina_doc_root(doc), &load, &err) && !strcmp(err.text, wanted);
+	bool same = doc && ina_load_read(ina_doc_root(doc), &load, &err) &&
+		    !strcmp(err.text, wanted);
 
 	if (!same)
 		printf("# %s\n", err.text);
@@ -182,13 +227,15 @@ static bool read_fails(const char *text, const char *wanted)
 	return same;
 }
 
-#define REPORT(rest)	"{time-ms: 5000, cpu-ms: 2000, cpu-idle-ms: 1000, memory: 8Gi, memory-used: 1Gi" rest "}"
+#define REPORT(rest)	"{time-ms: 5000, cpu-ms: 2000, cpu-idle-ms: 1000, memory: 8Gi, " \
+			"memory-used: 1Gi" rest "}"
 
 static void test_read(void)
 {
 	static const char good[] = REPORT(", cpu-pressure: 7, devices: [{name: e, rx-bytes: 5,"
-					  " tx-bytes: 6, rx-packets: 3, rx-dropped: 1}, {name: f, rate: 1G,"
-					  " rx-bytes: 7, tx-bytes: 8, rx-packets: 4, rx-dropped: 2}]");
+					  " tx-bytes: 6, rx-packets: 3, rx-dropped: 1},"
+					  " {name: f, rate: 1G, rx-bytes: 7, tx-bytes: 8,"
+					  " rx-packets: 4, rx-dropped: 2}]");
 	struct ina_doc_error err;
 	struct ina_doc *doc = ina_doc_parse("f", good, strlen(good), &err);
 	struct ina_load load = { 0 };
@@ -203,11 +250,13 @@ static void test_read(void)
 	ktap_ok(read_fails("[]", "f:1: must be a mapping, not a list"), "a list is none");
 	ktap_ok(read_fails(REPORT(""), "f:1: devices is required"), "devices are required");
 	ktap_ok(read_fails(REPORT(", devices: [], cpu-pressure: -1"),
-			   "f:1: cpu-pressure: -1 is not within 0 and 1.79769e+308"), "no negative figures");
+			   "f:1: cpu-pressure: -1 is not within 0 and 1.79769e+308"),
+		"no negative figures");
 	ktap_ok(read_fails(REPORT(", devices: [{name: e, rx-bytes: 1, rx-packets: 1}]"),
 			   "f:1: devices[0]: rx-dropped is required"), "nor half a device");
 	ktap_ok(read_fails(REPORT(", devices: [{name: abcdefghijklmnop}]"),
-			   "f:1: devices[0].name: longer than the name of a device"), "nor a false name");
+			   "f:1: devices[0].name: longer than the name of a device"),
+		"nor a false name");
 	ktap_ok(read_fails(REPORT(", devices: [], load: 1"), "f:1: load: unknown; known: time-ms, "
 			   "cpu-pressure, cpu-ms, cpu-idle-ms, memory, memory-used, devices"),
 		"nor what is not known");
@@ -224,9 +273,7 @@ static bool contracts(const char *out, const char *wanted)
 	static const char text[] =
 		"jobs: [{id: 1, options: {capacity: 1}, tree: [{host: r}, {host: a, parent: r},"
 		" {host: b, parent: a, workers: 1}, {host: c, parent: b, workers: 1}]}]";
-	struct ina_doc_error err;
-	struct ina_doc *doc = ina_doc_parse("f", text, strlen(text), &err);
-	struct ina_plan *plan = ina_plan_from(doc, &err), *left = ina_load_plan(plan, out_host, out);
+	struct ina_plan *plan = plan_of(text), *left = ina_load_plan(plan, out_host, out);
 	char got[8] = "";
 
 	for (int i = 0; i < 4; i++) {
@@ -234,7 +281,6 @@ static bool contracts(const char *out, const char *wanted)
 
 		got[i] = up < 0 ? '-' : *left->jobs[0].nodes[up].host;
 	}
-	ina_doc_destroy(doc);
 	ina_plan_destroy(plan);
 	ina_plan_destroy(left);
 	if (strcmp(got, wanted))
@@ -254,6 +300,7 @@ int main(void)
 {
 	ktap_start();
 	test_hysteresis();
+	test_flapping();
 	test_measures();
 	test_nic();
 	test_restart();

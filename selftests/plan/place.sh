@@ -127,6 +127,13 @@ ok "-j: the same" holds '.own == 2 and .bound == 2 and .moved == 1 and .optimal 
 ok "too many machines" place 1 running now.yaml job 2 hosts 4 size 1
 ok "is said" grep -qx "Error: job 2 needs 4 machines, 3 are free" err
 ok "a job that runs" refuses "job 1 runs already" running now.yaml job 1 hosts 1 size 1
+sed '/name: b0/s/10.0.2.0/"fd00::2"/' topo.yaml >six.yaml
+mv topo.yaml good.yaml
+mv six.yaml topo.yaml
+ok "IPv4 and IPv6 in one tree" refuses \
+	"job 2: n4 has an IPv4 address (10.0.0.4), b0 an IPv6 one (fd00::2): a tree has one family" \
+	running b1.yaml "${new[@]}"
+mv good.yaml topo.yaml
 ok "no hosts" refuses "hosts is required: how many machines the job needs" job 1 size 1
 ok "no job" refuses "job is required" hosts 1
 ok "workers, but no job" refuses "job is required" running now.yaml workers 3

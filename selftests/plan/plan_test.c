@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "ktap.h"
 #include "cluster.h"
+#include "plans.h"
 
 #define DAMAGED	5000
 #define RANDOM	2000
@@ -23,37 +23,17 @@ static const char sample[] =
 	"  - {host: b, parent: a, addr: 10.0.0.2, workers: 1}\n"
 	"  - {host: a, where: \"a b: \\\"c\\\"\", addr: 10.0.0.1}\n";
 
-static struct ina_plan *parse(const char *text, size_t size, struct ina_doc_error *err)
-{
-	struct ina_doc *doc = ina_doc_parse("f", text, size, err);
-	struct ina_plan *plan = doc ? ina_plan_from(doc, err) : NULL;
-
-	ina_doc_destroy(doc);
-	return plan;
-}
-
-static char *written(const struct ina_plan *plan, size_t *size)
-{
-	char *text = NULL;
-	FILE *file = open_memstream(&text, size);
-
-	if (!file || ina_plan_write(plan, file))
-		abort();
-	fclose(file);
-	return text;
-}
-
 /* Written, read and written again is the same. */
 static bool lasts(const struct ina_plan *plan)
 {
 	struct ina_doc_error err = { "" };
 	size_t size, again = 0;
-	char *text = written(plan, &size), *second = NULL;
-	struct ina_plan *copy = parse(text, size, &err);
+	char *text = plan_written(plan, &size), *second = NULL;
+	struct ina_plan *copy = plan_parse(text, size, &err);
 	bool same;
 
 	if (copy)
-		second = written(copy, &again);
+		second = plan_written(copy, &again);
 	same = copy && size == again && !memcmp(text, second, size);
 	if (!same)
 		printf("# %s\n%s", err.text, text);
@@ -66,7 +46,7 @@ static bool lasts(const struct ina_plan *plan)
 static void test_read(void)
 {
 	struct ina_doc_error err;
-	struct ina_plan *plan = parse(sample, strlen(sample), &err);
+	struct ina_plan *plan = plan_parse(sample, strlen(sample), &err);
 	const struct ina_plan_job *job = plan ? plan->jobs : NULL;
 
 	ktap_ok(plan && plan->n_jobs == 2 && job[0].id == 7 && job[1].id == 9, "jobs, by id");
@@ -114,16 +94,20 @@ static void test_refusals(void)
 		  "f:1: jobs[0].id: 4294967296 is not within 0 and 4294967295" },
 		{ "jobs: [{id: 7}]", "f:1: jobs[0]: options is required" },
 		{ "jobs: [{id: 7, options: {}}]", "f:1: jobs[0].options: capacity is required" },
-		{ "jobs: [{id: 7, options: [1]}]", "f:1: jobs[0].options: must be a mapping, not a list" },
+		{ "jobs: [{id: 7, options: [1]}]",
+		  "f:1: jobs[0].options: must be a mapping, not a list" },
 		{ "jobs: [{id: 7, options: {capacity: 1 2}}]",
 		  "f:1: jobs[0].options.capacity: must be one word" },
-		{ "jobs: [{id: 7, options: {speed: 1}}]", "f:1: jobs[0].options.speed: unknown; known: "
-		  "capacity, dtype, exponent, fragment, depth, group, deadline, on-loss, encap, port" },
-		{ "jobs: [{id: 7, options: capacity}]", "f:1: jobs[0].options: capacity needs a value" },
+		{ "jobs: [{id: 7, options: {speed: 1}}]",
+		  "f:1: jobs[0].options.speed: unknown; known: capacity, dtype, exponent, "
+		  "fragment, depth, group, deadline, on-loss, encap, port" },
+		{ "jobs: [{id: 7, options: capacity}]",
+		  "f:1: jobs[0].options: capacity needs a value" },
 		{ "jobs: [{id: 7, options: capacity 1 capacity 2}]",
 		  "f:1: jobs[0].options: capacity is given twice" },
-		{ "jobs: [{id: 7, options: speed 1}]", "f:1: jobs[0].options: unknown word \"speed\"; known: "
-		  "capacity, dtype, exponent, fragment, depth, group, deadline, on-loss, encap, port" },
+		{ "jobs: [{id: 7, options: speed 1}]",
+		  "f:1: jobs[0].options: unknown word \"speed\"; known: capacity, dtype, "
+		  "exponent, fragment, depth, group, deadline, on-loss, encap, port" },
 		{ J("tre: []"), "f:1: jobs[0].tre: unknown; known: id, options, tree" },
 		{ "jobs: [{id: 7, options: {capacity: 1}}]", "f:1: jobs[0]: tree is required" },
 		{ T(""), "f:1: jobs[0].tree: a tree without hosts" },
@@ -133,20 +117,30 @@ static void test_refusals(void)
 		  "f:1: jobs[0].tree[0].port: unknown; known: host, where, addr, parent, workers" },
 		{ T("{host: a, addr: 10.0.0}"),
 		  "f:1: jobs[0].tree[0].addr: \"10.0.0\" is not an IPv4 or IPv6 address" },
-		{ T("{host: a, workers: 65}"), "f:1: jobs[0].tree[0].workers: 65 is not within 0 and 64" },
+		{ T("{host: a, workers: 65}"),
+		  "f:1: jobs[0].tree[0].workers: 65 is not within 0 and 64" },
 		{ T("{host: a}"),
-		  "f:1: jobs[0].tree[0]: a has no children: workers is required, 0 to end its part" },
+		  "f:1: jobs[0].tree[0]: a has no children: workers is required, "
+		  "0 to end its part" },
 		{ T("{host: a, workers: 0}"), "f:1: jobs[0].tree: a tree without workers" },
-		{ T("{host: a, parent: b, workers: 1}"), "f:1: jobs[0].tree[0].parent: no host b in this tree" },
+		{ T("{host: a, parent: b, workers: 1}"),
+		  "f:1: jobs[0].tree[0].parent: no host b in this tree" },
 		{ T("{host: a, workers: 1}, {host: b, workers: 1}"),
 		  "f:1: jobs[0].tree[1]: a second root: a and b have no parent" },
-		{ T("{host: a, parent: a, workers: 1}"), "f:1: jobs[0].tree: no root: a host without a parent" },
-		{ T("{host: r, workers: 1}, {host: a, parent: b}, {host: b, parent: c}, {host: c, parent: a}"),
+		{ T("{host: a, parent: a, workers: 1}"),
+		  "f:1: jobs[0].tree: no root: a host without a parent" },
+		{ T("{host: r, workers: 1}, {host: a, parent: b}, {host: b, parent: c}, "
+		    "{host: c, parent: a}"),
 		  "f:1: jobs[0].tree[1]: a is above itself: a tree has no cycles" },
 		{ T("{host: a, workers: 1}, {host: a, parent: a, workers: 1}"),
 		  "f:1: jobs[0].tree[1]: host a is in the tree twice" },
-		{ T("{host: a, addr: 10.0.0.1}, {host: b, parent: a, addr: '::ffff:10.0.0.1', workers: 1}"),
+		{ T("{host: a, addr: 10.0.0.1}, "
+		    "{host: b, parent: a, addr: '::ffff:10.0.0.1', workers: 1}"),
 		  "f:1: jobs[0].tree[1]: address 10.0.0.1 is in the tree twice" },
+		{ T("{host: a, addr: 10.0.0.1},\n{host: b, parent: a, addr: '::ffff:10.0.0.2'},\n"
+		    "{host: c, parent: b, workers: 1,\naddr: 'fd00::3'}"),
+		  "f:4: jobs[0].tree[2].addr: c has an IPv6 address (fd00::3), "
+		  "b an IPv4 one (10.0.0.2): a tree has one family" },
 		{ "jobs:\n- {id: 7, options: capacity 1, tree: [{host: a, workers: 1}]}\n"
 		  "- {id: 7, options: capacity 1, tree: [{host: a, workers: 1}]}",
 		  "f:3: jobs[1].id: job 7 is there twice" },
@@ -155,7 +149,7 @@ static void test_refusals(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ina_doc_error err = { "nothing" };
-		struct ina_plan *plan = parse(cases[i].text, strlen(cases[i].text), &err);
+		struct ina_plan *plan = plan_parse(cases[i].text, strlen(cases[i].text), &err);
 		bool same = !plan && !strcmp(err.text, cases[i].error);
 
 		if (!same)
@@ -170,10 +164,10 @@ static void test_apply(void)
 {
 	static const char *const cases[][2] = {
 		{ T("{host: a, workers: 1}"), "job 7: host a has no address (addr)" },
-		{ T("{host: a, addr: 10.0.0.1}, {host: b, addr: '::1', parent: a, workers: 1}"),
-		  "job 7: IPv4 and IPv6 are mixed: 10.0.0.1 and ::1" },
-		{ "jobs: [{id: 7, options: capacity 1, tree: [{host: a, addr: 10.0.0.1, workers: 1}]},"
-		  " {id: 8, options: capacity 1, tree: [{host: a, where: b, addr: 10.0.0.1, workers: 1}]}]",
+		{ "jobs: [{id: 7, options: capacity 1, "
+		  "tree: [{host: a, addr: 10.0.0.1, workers: 1}]}, "
+		  "{id: 8, options: capacity 1, "
+		  "tree: [{host: a, where: b, addr: 10.0.0.1, workers: 1}]}]",
 		  "job 8: host a is at b, and at a in another job" },
 		{ T("{host: a, where: -oProxyCommand=x, addr: 10.0.0.1, workers: 1}"),
 		  "job 7: host a is at -oProxyCommand=x: a place does not begin with -" },
@@ -181,7 +175,7 @@ static void test_apply(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ina_doc_error err = { "nothing" };
-		struct ina_plan *plan = parse(cases[i][0], strlen(cases[i][0]), &err);
+		struct ina_plan *plan = plan_parse(cases[i][0], strlen(cases[i][0]), &err);
 		struct ina_cluster *cluster = plan ? ina_cluster_create(plan, NULL, &err) : NULL;
 
 		ktap_ok(plan && !cluster && !strcmp(err.text, cases[i][1]), "%s", cases[i][1]);
@@ -259,7 +253,7 @@ static void test_damaged(void)
 		char text[2 * sizeof(sample)];
 		size_t size = ktap_mutate(sample, sizeof(sample) - 1, text, sizeof(text));
 
-		plan = parse(text, size, &err);
+		plan = plan_parse(text, size, &err);
 		lasting += plan && lasts(plan);
 		read += !!plan;
 		refused += !plan;
@@ -267,7 +261,8 @@ static void test_damaged(void)
 		ina_plan_destroy(plan);
 	}
 	ktap_ok(refused == reasons && refused > DAMAGED / 2 && read && lasting == read,
-		"%d damaged plans: %d refused with a reason, %d still plans", DAMAGED, refused, read);
+		"%d damaged plans: %d refused with a reason, %d still plans", DAMAGED, refused,
+		read);
 }
 
 int main(void)

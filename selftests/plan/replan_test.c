@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ktap.h"
+#include "plans.h"
 #include "replan.h"
 
 static struct ina_topo *topo_of(const char *text)
@@ -18,18 +18,6 @@ static struct ina_topo *topo_of(const char *text)
 	if (!topo)
 		printf("# %s\n", err.text);
 	return topo;
-}
-
-static struct ina_plan *plan_of(const char *text)
-{
-	struct ina_doc_error err = { "" };
-	struct ina_doc *doc = ina_doc_parse("plan", text, strlen(text), &err);
-	struct ina_plan *plan = doc ? ina_plan_from(doc, &err) : NULL;
-
-	if (!plan)
-		printf("# %s\n", err.text);
-	ina_doc_destroy(doc);
-	return plan;
 }
 
 /* Names of machines that are out, each with a blank behind it. */
@@ -50,7 +38,8 @@ static void show(const struct ina_plan *plan, char *text, size_t size)
 			const struct ina_plan_node *n = &plan->jobs[j].nodes[i];
 
 			snprintf(text + strlen(text), size - strlen(text), "%s:%s/%u ", n->host,
-				 n->parent < 0 ? "" : plan->jobs[j].nodes[n->parent].host, n->workers);
+				 n->parent < 0 ? "" : plan->jobs[j].nodes[n->parent].host,
+				 n->workers);
 		}
 	}
 }
@@ -74,7 +63,8 @@ static bool has(const char *got, const char *words)
 
 #define HOST(name, addr, cores, rate) "- {name: " name ", addr: 10.0.0." addr ", where: at-" name \
 	", cores: 16, idle-cores: " cores ", memory: 64Gi, nics: [{to: s, rate: " rate "}]}\n"
-#define WORKERS	HOST("w0", "10", "0", "10G") HOST("w1", "11", "0", "10G") HOST("w2", "12", "0", "10G") \
+#define WORKERS	HOST("w0", "10", "0", "10G") HOST("w1", "11", "0", "10G") \
+		HOST("w2", "12", "0", "10G") \
 	HOST("w3", "13", "0", "10G") HOST("w4", "14", "0", "10G") HOST("w5", "15", "0", "10G")
 #define AGGREGATORS HOST("a", "2", "16", "40G") HOST("b", "3", "16", "40G")
 #define SWITCH	"switches: [{name: s}]\n"
@@ -82,9 +72,12 @@ static bool has(const char *got, const char *words)
 static const char pair[] =
 	"jobs: [{id: 7, options: {capacity: 100M}, tree: [{host: r, addr: 10.0.0.1},"
 	" {host: a, addr: 10.0.0.2, parent: r}, {host: b, addr: 10.0.0.3, parent: r},"
-	" {host: w0, addr: 10.0.0.10, parent: a, workers: 1}, {host: w1, addr: 10.0.0.11, parent: a, workers: 1},"
-	" {host: w2, addr: 10.0.0.12, parent: a, workers: 1}, {host: w3, addr: 10.0.0.13, parent: b, workers: 1},"
-	" {host: w4, addr: 10.0.0.14, parent: b, workers: 1}, {host: w5, addr: 10.0.0.15, parent: b, workers: 1}]}]";
+	" {host: w0, addr: 10.0.0.10, parent: a, workers: 1},"
+	" {host: w1, addr: 10.0.0.11, parent: a, workers: 1},"
+	" {host: w2, addr: 10.0.0.12, parent: a, workers: 1},"
+	" {host: w3, addr: 10.0.0.13, parent: b, workers: 1},"
+	" {host: w4, addr: 10.0.0.14, parent: b, workers: 1},"
+	" {host: w5, addr: 10.0.0.15, parent: b, workers: 1}]}]";
 
 /* The plan @text without @out on @hosts has the nodes @wanted; @reason: why it was not planned. */
 static bool becomes(const char *text, const char *hosts, const char *out, const char *wanted,
@@ -104,7 +97,8 @@ static bool becomes(const char *text, const char *hosts, const char *out, const 
 	if (!ok)
 		printf("# %s; %s\n", got, why.text);
 	for (int i = 0; i < how.topo->n_nodes; i++)
-		ok &= how.topo->nodes[i].kind == INA_TOPO_SWITCH || how.topo->nodes[i].capacity == 1;
+		ok &= how.topo->nodes[i].kind == INA_TOPO_SWITCH ||
+		      how.topo->nodes[i].capacity == 1;
 	ina_plan_destroy(plan);
 	ina_plan_destroy(left);
 	ina_topo_destroy(how.topo);
@@ -113,13 +107,16 @@ static bool becomes(const char *text, const char *hosts, const char *out, const 
 
 static void test_named(void)
 {
-	static const char root[] = HOST("r", "1", "16", "10G"), fast[] = HOST("r", "1", "16", "160G");
+	static const char root[] = HOST("r", "1", "16", "10G");
+	static const char fast[] = HOST("r", "1", "16", "160G");
 	static const char more[] = HOST("c", "4", "16", "40G");
 	char hosts[4096], two[2048];
 
 	snprintf(hosts, sizeof(hosts), "%s" AGGREGATORS WORKERS "%s", root, more);
-	ktap_ok(becomes(pair, hosts, "", "a:r/0 w0:a/1 w2:a/1 w3:b/1", ""), "nobody is out: as it is");
-	ktap_ok(becomes(pair, hosts, "a ", "b:r/0 w0:c/1 w1:c/1 w2:c/1 w3:b/1 w4:b/1 w5:b/1 a:r/0", ""),
+	ktap_ok(becomes(pair, hosts, "", "a:r/0 w0:a/1 w2:a/1 w3:b/1", ""),
+		"nobody is out: as it is");
+	ktap_ok(becomes(pair, hosts, "a ",
+			"b:r/0 w0:c/1 w1:c/1 w2:c/1 w3:b/1 w4:b/1 w5:b/1 a:r/0", ""),
 		"another machine takes the place of one, and nobody else moves");
 	ktap_ok(becomes(pair, hosts, "a c ", "w0:b/1 w1:b/1 w2:b/1 w3:b/1 w4:b/1 w5:b/1 a:r/0", ""),
 		"if there is none, another aggregator takes its children");
@@ -131,16 +128,21 @@ static void test_named(void)
 	ktap_ok(becomes(pair, hosts, "a ", "w0:r/1 w1:r/1 w2:r/1 w3:b/1 a:r/0", ""),
 		"if nothing better is found they go up");
 	snprintf(hosts, sizeof(hosts), "%s" AGGREGATORS, root);
-	ktap_ok(becomes(pair, hosts, "a ", "w0:r/1 w3:b/1 a:r/0", "job 7: host w0 is not in the topology"),
+	ktap_ok(becomes(pair, hosts, "a ", "w0:r/1 w3:b/1 a:r/0",
+			"job 7: host w0 is not in the topology"),
 		"nor without a topology of all, which is said");
-	snprintf(hosts, sizeof(hosts), "%s" AGGREGATORS WORKERS HOST("d", "5", "16", "160G") "%s", root, more);
-	snprintf(two, sizeof(two), "%.*s, {id: 8, options: {capacity: 1k}, tree: [{host: c, addr: 10.0.0.4,"
+	snprintf(hosts, sizeof(hosts), "%s" AGGREGATORS WORKERS HOST("d", "5", "16", "160G") "%s",
+		 root, more);
+	snprintf(two, sizeof(two),
+		 "%.*s, {id: 8, options: {capacity: 1k}, tree: [{host: c, addr: 10.0.0.4,"
 		 " where: there, workers: 1}]}]", (int)strlen(pair) - 1, pair);
 	ktap_ok(becomes(two, hosts, "a d ", "w0:c/1 c:/1", ""), "a root alone takes no room");
-	snprintf(two, sizeof(two), "%.*s, {id: 8, options: {capacity: 1k}, tree: [{host: c, addr: 10.0.0.4,"
+	snprintf(two, sizeof(two),
+		 "%.*s, {id: 8, options: {capacity: 1k}, tree: [{host: c, addr: 10.0.0.4,"
 		 " where: there}, {host: d, parent: c, addr: 10.0.0.5, workers: 1}]}]",
 		 (int)strlen(pair) - 1, pair);
-	ktap_ok(becomes(two, hosts, "a d ", "w0:b/1 c:/0", ""), "a machine has no room for two jobs");
+	ktap_ok(becomes(two, hosts, "a d ", "w0:b/1 c:/0", ""),
+		"a machine has no room for two jobs");
 }
 
 #define HOSTS	24
@@ -167,13 +169,15 @@ static const char *parent_of(const struct ina_plan_job *job, const char *host)
 {
 	for (int i = 0; i < job->n_nodes; i++) {
 		if (!strcmp(job->nodes[i].host, host))
-			return job->nodes[i].parent < 0 ? "" : job->nodes[job->nodes[i].parent].host;
+			return job->nodes[i].parent < 0 ? "" :
+			       job->nodes[job->nodes[i].parent].host;
 	}
 	return "";
 }
 
 /* Do only those move whose parents are out? */
-static bool moves_few(const struct ina_plan_job *was, const struct ina_plan_job *is, const char *out)
+static bool moves_few(const struct ina_plan_job *was, const struct ina_plan_job *is,
+		      const char *out)
 {
 	for (int i = 0; i < was->n_nodes; i++) {
 		const char *up = parent_of(was, was->nodes[i].host);

@@ -50,7 +50,8 @@ static bool near(double a, double b)
 static struct ina_sim_config config_of(const struct ina_topo *topo)
 {
 	return (struct ina_sim_config){
-		.topo = topo, .best_place = true, .trees = INA_FOREST_BEST, .share = &ina_sim_greedy,
+		.topo = topo, .best_place = true, .trees = INA_FOREST_BEST,
+		.share = &ina_sim_greedy,
 		.alpha = 0.5, .candidates = 8, .rate = 1, .speedup = 2,
 	};
 }
@@ -227,8 +228,8 @@ static void test_plain(void)
 		ok = !ina_sim_run(&config, jobs, n, &r) && near(r.jct, jct) &&
 		     near(r.utilisation, utilisation);
 		if (!ok)
-			printf("# %d jobs: mean %.9g, plain %.9g; utilisation %.9g, plain %.9g\n", n,
-			       r.jct, jct, r.utilisation, utilisation);
+			printf("# %d jobs: mean %.9g, plain %.9g; utilisation %.9g, plain %.9g\n",
+			       n, r.jct, jct, r.utilisation, utilisation);
 	}
 	ktap_ok(ok, "%d random sets of jobs on one switch: times as in a plain simulation", i);
 	ina_topo_destroy(topo);
@@ -384,7 +385,8 @@ static void test_draw(void)
 		fours += a[i].hosts == 4;
 	ktap_ok(!memcmp(a, b, 4000 * sizeof(*a)) && memcmp(a, c, 4000 * sizeof(*a)),
 		"a seed draws the same jobs, another one others");
-	ktap_ok(fours > 2880 && fours < 3120, "three of four jobs as the histogram says: %d", fours);
+	ktap_ok(fours > 2880 && fours < 3120, "three of four jobs as the histogram says: %d",
+		fours);
 	errno = 0;
 	ktap_ok(!ina_sim_workload_draw(&load, 0, 10, 3, 7) && errno == ERANGE,
 		"jobs larger than the fabric are refused");
@@ -434,13 +436,15 @@ static const struct {
 	  "f:1: speed: unknown; known: name, parameters, batch, tokens, step, allreduces" },
 	{ true, "{}", "f:1: 'histograms' is missing" },
 	{ true, "{\"histograms\": []}", "f:1: histograms: is empty" },
-	{ true, "{\"histograms\": [{\"hosts\": [[1, 1]]}]}", "f:1: histograms[0]: 'name' is missing" },
+	{ true, "{\"histograms\": [{\"hosts\": [[1, 1]]}]}",
+	  "f:1: histograms[0]: 'name' is missing" },
 	{ true, "{\"histograms\": [{\"name\": \"1\"}]}", "f:1: histograms[0]: 'hosts' is missing" },
 	{ true, HOSTS(""), "f:2: histograms[0].hosts: is empty" },
 	{ true, HOSTS("[1]"), "f:2: histograms[0].hosts[0]: is not [hosts, how often]" },
 	{ true, HOSTS("[1, 1], [0, 1]"),
 	  "f:2: histograms[0].hosts[1][0]: 0 is not within 1 and 16777216" },
-	{ true, HOSTS("[1, 0]"), "f:2: histograms[0].hosts[0][1]: 0 is not within 1e-09 and 1e+15" },
+	{ true, HOSTS("[1, 0]"),
+	  "f:2: histograms[0].hosts[0][1]: 0 is not within 1e-09 and 1e+15" },
 	{ true, "{\"histograms\": [{\"name\": \"1\", \"hosts\": [[1, 1]]},\n"
 	  "{\"name\": \"1\", \"hosts\": [[1, 1]]}]}",
 	  "f:2: histograms[1].name: there are two of the name \"1\"" },
@@ -521,8 +525,8 @@ static void test_mutations(bool hosts, const char *text)
 		ina_sim_workload_clear(&load);
 	}
 	ktap_ok(!bad && good && good < MUTATIONS,
-		"%d damaged %s: %d can still be run, the rest refused with file and line", MUTATIONS,
-		hosts ? "histograms" : "models", good);
+		"%d damaged %s: %d can still be run, the rest refused with file and line",
+		MUTATIONS, hosts ? "histograms" : "models", good);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "ktap.h"
+#include "plans.h"
 #include "steps.h"
 
 #define HOSTS	11
@@ -214,7 +214,8 @@ static const char *model_refusal(const struct ina_place *from, const struct ina_
 }
 
 /* The paths to @peer that @place has, or the one that everybody has; into @to. */
-static void paths_take(struct ina_place *to, const struct ina_place *place, const struct ina_addr *peer)
+static void paths_take(struct ina_place *to, const struct ina_place *place,
+		       const struct ina_addr *peer)
 {
 	struct ina_path implied = { .peer = *peer };
 	int n = to->n_paths;
@@ -246,7 +247,8 @@ static bool model_replaces(const struct ina_place *from, const struct ina_place 
 static void model_keep_paths(struct ina_place *to, const struct ina_place *from)
 {
 	if (*to->parent.text)
-		paths_take(to, from->tree && ina_addr_equal(&from->parent, &to->parent) ? from : NULL,
+		paths_take(to, from->tree && ina_addr_equal(&from->parent, &to->parent) ?
+			       from : NULL,
 			   &to->parent);
 	for (int i = 0; i < to->n_children; i++)
 		paths_take(to, ina_place_has_child(from, &to->children[i]) ? from : NULL,
@@ -436,7 +438,8 @@ static bool same_paths(const struct ina_place *a, const struct ina_place *wanted
 		return false;
 	/* Most have not been touched. */
 	for (int i = 0; found && i < a->n_paths; i++)
-		found = a->n_paths == wanted->n_paths && ina_path_equal(&a->paths[i], &wanted->paths[i]);
+		found = a->n_paths == wanted->n_paths &&
+			ina_path_equal(&a->paths[i], &wanted->paths[i]);
 	if (found && a->n_paths == wanted->n_paths)
 		return true;
 	found = true;
@@ -502,7 +505,8 @@ static void show(const struct ina_cluster *now, const struct ina_steps *steps, c
 		if (ina_place_commands(now->jobs[job], from, to, &commands))
 			abort();
 		for (int c = 0; c < commands.n; c++)
-			printf("# %s h%d: %s\n", k < 0 ? "had" : ina_phase_words[steps->steps[k].phase],
+			printf("# %s h%d: %s\n",
+			       k < 0 ? "had" : ina_phase_words[steps->steps[k].phase],
 			       k < 0 ? i % HOSTS : steps->steps[k].host, commands.words[c]);
 		ina_commands_clear(&commands);
 	}
@@ -537,13 +541,14 @@ static const char *run_all(const struct ina_cluster *before, const struct ina_cl
 	}
 	if (why) {
 		show(before, &steps, why);
-		printf("# at step %d of %d, failure %d at %d\n", m.at, steps.n, m.failure, m.fail_at);
+		printf("# at step %d of %d, failure %d at %d\n", m.at, steps.n, m.failure,
+		       m.fail_at);
 	}
 	ina_steps_clear(&steps);
 	return why;
 }
 
-static char *text(const char *format, int n)
+static char *printed(const char *format, int n)
 {
 	char *copy;
 
@@ -587,8 +592,8 @@ static void random_job(struct ina_plan_job *job, uint32_t id, const uint32_t *wo
 
 		if (i && !workers[order[i]] && ktap_below(3))
 			continue;
-		node->host = text("h%d", order[i]);
-		node->addr = text("10.0.0.%d", order[i] + 1);
+		node->host = printed("h%d", order[i]);
+		node->addr = printed("10.0.0.%d", order[i] + 1);
 		node->workers = workers[order[i]];
 		node->parent = i ? (int)ktap_below((uint32_t)job->n_nodes) : -1;
 		job->n_nodes++;
@@ -625,7 +630,8 @@ static struct ina_plan *plan_new(int n_jobs)
 static void random_workers(uint32_t *workers)
 {
 	for (int h = 0; h < HOSTS; h++)
-		workers[h] = ktap_below(2) ? 1 + ktap_below(2) : ktap_below(3) ? 0 : 509 + ktap_below(3);
+		workers[h] = ktap_below(2) ? 1 + ktap_below(2) :
+			     ktap_below(3) ? 0 : 509 + ktap_below(3);
 	workers[ktap_below(HOSTS)] = 1;
 }
 
@@ -725,8 +731,8 @@ static struct ina_cluster *hosts_of(const struct ina_plan *a, const struct ina_p
 	hosts->hosts = calloc(HOSTS, sizeof(*hosts->hosts));
 	hosts->n_hosts = HOSTS;
 	for (int h = 0; h < HOSTS; h++) {
-		hosts->hosts[h].name = text("h%d", h);
-		hosts->hosts[h].where = text("h%d", h);
+		hosts->hosts[h].name = printed("h%d", h);
+		hosts->hosts[h].where = printed("h%d", h);
 	}
 	for (int j = 0; j < a->n_jobs + b->n_jobs; j++)
 		ina_cluster_job(hosts, j < a->n_jobs ? a->jobs[j].id : b->jobs[j - a->n_jobs].id);
@@ -806,22 +812,8 @@ static void test_random(void)
 	if (why)
 		printf("# of the pair with INA_SEED=%llu\n", (unsigned long long)seed);
 	ktap_ok(t.steps > 5 * PAIRS && t.refused && t.runs > 10 * PAIRS && t.paths > PAIRS,
-		"they were worth it: %ld runs, %ld places with workers in the way, %ld paths", t.runs,
-		t.refused, t.paths);
-}
-
-static struct ina_plan *plan_of(const char *yaml)
-{
-	struct ina_doc_error err;
-	struct ina_doc *doc = ina_doc_parse("plan", yaml, strlen(yaml), &err);
-	struct ina_plan *plan = doc ? ina_plan_from(doc, &err) : NULL;
-
-	if (!plan) {
-		printf("# %s\n", err.text);
-		abort();
-	}
-	ina_doc_destroy(doc);
-	return plan;
+		"they were worth it: %ld runs, %ld places with workers in the way, %ld paths",
+		t.runs, t.refused, t.paths);
 }
 
 #define JOB(id, tree)	"- {id: " #id ", options: {capacity: 10}, tree: [" tree "]}\n"
@@ -865,111 +857,125 @@ static bool steps_are(const char *a, const char *b, bool prune, const char *want
 	return false;
 }
 
+static const char chain[] = "jobs:\n" JOB(7,
+	NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0, workers: 1")
+	NODE(2, 3, "parent: h1, workers: 1"));
+static const char swapped[] = "jobs:\n" JOB(7,
+	NODE(0, 1, "workers: 0") NODE(2, 3, "parent: h0, workers: 1")
+	NODE(1, 2, "parent: h2, workers: 1"));
+static const char aggregator[] = "jobs:\n" JOB(7,
+	NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0")
+	NODE(2, 3, "parent: h1, workers: 1") NODE(3, 4, "parent: h1, workers: 1"));
+static const char contracted[] = "jobs:\n" JOB(7,
+	NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0, workers: 0")
+	NODE(2, 3, "parent: h0, workers: 1") NODE(3, 4, "parent: h0, workers: 1"));
+static const char crossed[] = "jobs:\n" JOB(7,
+	NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0")
+	NODE(2, 3, "parent: h1, workers: 1")) JOB(8,
+	NODE(3, 4, "workers: 0") NODE(4, 5, "parent: h3")
+	NODE(5, 6, "parent: h4, workers: 1"));
+static const char back[] = "jobs:\n" JOB(7,
+	NODE(0, 1, "workers: 0") NODE(4, 5, "parent: h0")
+	NODE(2, 3, "parent: h4, workers: 1")) JOB(8,
+	NODE(3, 4, "workers: 0") NODE(1, 2, "parent: h3")
+	NODE(5, 6, "parent: h1, workers: 1"));
+static const char pair[] = "jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
+	NODE(1, 2, "parent: h0, workers: 1") NODE(2, 3, "parent: h0, workers: 1"));
+static const char joined[] = "jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
+	NODE(1, 2, "parent: h0, workers: 1") NODE(2, 3, "parent: h1, workers: 1")
+	NODE(3, 4, "parent: h0, workers: 1"));
+static const char under[] = "jobs:\n" JOB(7, NODE(4, 5, "workers: 0")
+	NODE(0, 1, "parent: h4") NODE(1, 2, "parent: h0, workers: 1")
+	NODE(2, 3, "parent: h1, workers: 1"));
+static const char deeper[] = "jobs:\n"
+	"- {id: 7, options: {capacity: 20}, tree: [" NODE(0, 1, "workers: 0")
+	NODE(1, 2, "parent: h0, workers: 1") "]}";
+static const char elsewhere[] = "jobs:\n" JOB(9, NODE(6, 7, "workers: 1"));
+
+static const struct {
+	const char *from, *to;
+	bool prune;
+	const char *steps, *text;
+} named[] = {
+	{ chain, chain, false,
+	  "",
+	  "the same plan has no steps" },
+	{ chain, swapped, false,
+	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 workers 0\n"
+	  "move h1: tree set job 7 local 10.0.0.2 parent 10.0.0.3 workers 1\n"
+	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 child 10.0.0.2 workers 1\n",
+	  "parent and child change places" },
+	{ aggregator, contracted, false,
+	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 child 10.0.0.4 workers 0\n"
+	  "end h1: job del id 7\n"
+	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 workers 1\n"
+	  "move h3: tree set job 7 local 10.0.0.4 parent 10.0.0.1 workers 1\n",
+	  "children go to the root, and who has nobody left ends its part" },
+	{ contracted, aggregator, false,
+	  "create h1: job add id 7 capacity 10\n"
+	  "create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 child 10.0.0.4 "
+	  "workers 0\n"
+	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n"
+	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n"
+	  "move h3: tree set job 7 local 10.0.0.4 parent 10.0.0.2 workers 1\n",
+	  "and back" },
+	{ crossed, back, false,
+	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 workers 0\n"
+	  "end h1: job del id 7\n"
+	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 workers 1\n"
+	  "create h1: job add id 8 capacity 10\n"
+	  "create h1: tree set job 8 local 10.0.0.2 parent 10.0.0.4 child 10.0.0.6 workers 0\n"
+	  "expect h3: tree set job 8 local 10.0.0.4 child 10.0.0.2 workers 0\n"
+	  "end h4: job del id 8\n"
+	  "move h5: tree set job 8 local 10.0.0.6 parent 10.0.0.2 workers 1\n"
+	  "create h4: job add id 7 capacity 10\n"
+	  "create h4: tree set job 7 local 10.0.0.5 parent 10.0.0.1 child 10.0.0.3 workers 0\n"
+	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.5 workers 0\n"
+	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.5 workers 1\n",
+	  "two jobs exchange their aggregators: the first steps aside" },
+	{ pair, joined, false,
+	  "create h3: job add id 7 capacity 10\n"
+	  "create h3: tree set job 7 local 10.0.0.4 parent 10.0.0.1 workers 1\n"
+	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 child 10.0.0.4 child 10.0.0.3 "
+	  "workers 0\n"
+	  "expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
+	  "release h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 child 10.0.0.4 workers 0\n"
+	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n",
+	  "a worker that comes does not make up for one that moves" },
+	{ pair, under, false,
+	  "create h4: job add id 7 capacity 10\n"
+	  "create h4: tree set job 7 local 10.0.0.5 child 10.0.0.1 workers 0\n"
+	  "expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
+	  "abdicate h0: tree set job 7 local 10.0.0.1 parent 10.0.0.5 child 10.0.0.2 workers 0\n"
+	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n",
+	  "another root, under which nobody is forgotten" },
+	{ chain, deeper, false,
+	  "abdicate h0: job del id 7\n"
+	  "end h1: job del id 7\n"
+	  "end h2: job del id 7\n"
+	  "create h0: job add id 7 capacity 20\n"
+	  "create h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n"
+	  "create h1: job add id 7 capacity 20\n"
+	  "create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 workers 1\n",
+	  "other settings: the job ends everywhere before it begins again" },
+	{ chain, elsewhere, false,
+	  "create h6: job add id 9 capacity 10\n"
+	  "create h6: tree set job 9 local 10.0.0.7 workers 1\n",
+	  "a job that is not in the plan is left alone" },
+	{ chain, elsewhere, true,
+	  "abdicate h0: job del id 7\n"
+	  "end h1: job del id 7\n"
+	  "end h2: job del id 7\n"
+	  "create h6: job add id 9 capacity 10\n"
+	  "create h6: tree set job 9 local 10.0.0.7 workers 1\n",
+	  "unless it is to be pruned" },
+};
+
 static void test_named(void)
 {
-	static const char chain[] = "jobs:\n" JOB(7,
-		NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0, workers: 1")
-		NODE(2, 3, "parent: h1, workers: 1"));
-	static const char swapped[] = "jobs:\n" JOB(7,
-		NODE(0, 1, "workers: 0") NODE(2, 3, "parent: h0, workers: 1")
-		NODE(1, 2, "parent: h2, workers: 1"));
-	static const char aggregator[] = "jobs:\n" JOB(7,
-		NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0")
-		NODE(2, 3, "parent: h1, workers: 1") NODE(3, 4, "parent: h1, workers: 1"));
-	static const char contracted[] = "jobs:\n" JOB(7,
-		NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0, workers: 0")
-		NODE(2, 3, "parent: h0, workers: 1") NODE(3, 4, "parent: h0, workers: 1"));
-	static const char crossed[] = "jobs:\n" JOB(7,
-		NODE(0, 1, "workers: 0") NODE(1, 2, "parent: h0")
-		NODE(2, 3, "parent: h1, workers: 1")) JOB(8,
-		NODE(3, 4, "workers: 0") NODE(4, 5, "parent: h3")
-		NODE(5, 6, "parent: h4, workers: 1"));
-	static const char back[] = "jobs:\n" JOB(7,
-		NODE(0, 1, "workers: 0") NODE(4, 5, "parent: h0")
-		NODE(2, 3, "parent: h4, workers: 1")) JOB(8,
-		NODE(3, 4, "workers: 0") NODE(1, 2, "parent: h3")
-		NODE(5, 6, "parent: h1, workers: 1"));
-	static const char pair[] = "jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
-		NODE(1, 2, "parent: h0, workers: 1") NODE(2, 3, "parent: h0, workers: 1"));
-	static const char more[] = "jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
-		NODE(1, 2, "parent: h0, workers: 1") NODE(2, 3, "parent: h1, workers: 1")
-		NODE(3, 4, "parent: h0, workers: 1"));
-	static const char under[] = "jobs:\n" JOB(7, NODE(4, 5, "workers: 0")
-		NODE(0, 1, "parent: h4") NODE(1, 2, "parent: h0, workers: 1")
-		NODE(2, 3, "parent: h1, workers: 1"));
-	static const char deeper[] = "jobs:\n"
-		"- {id: 7, options: {capacity: 20}, tree: [" NODE(0, 1, "workers: 0")
-		NODE(1, 2, "parent: h0, workers: 1") "]}";
-	static const char other[] = "jobs:\n" JOB(9, NODE(6, 7, "workers: 1"));
-
-	ktap_ok(steps_are(chain, chain, false, ""), "the same plan has no steps");
-	ktap_ok(steps_are(chain, swapped, false,
-		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 workers 0\n"
-		"move h1: tree set job 7 local 10.0.0.2 parent 10.0.0.3 workers 1\n"
-		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 child 10.0.0.2 workers 1\n"),
-		"parent and child change places");
-	ktap_ok(steps_are(aggregator, contracted, false,
-		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 child 10.0.0.4 workers 0\n"
-		"end h1: job del id 7\n"
-		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 workers 1\n"
-		"move h3: tree set job 7 local 10.0.0.4 parent 10.0.0.1 workers 1\n"),
-		"children go to the root, and who has nobody left ends its part");
-	ktap_ok(steps_are(contracted, aggregator, false,
-		"create h1: job add id 7 capacity 10\n"
-		"create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 child 10.0.0.4 workers 0\n"
-		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n"
-		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n"
-		"move h3: tree set job 7 local 10.0.0.4 parent 10.0.0.2 workers 1\n"),
-		"and back");
-	ktap_ok(steps_are(crossed, back, false,
-		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 workers 0\n"
-		"end h1: job del id 7\n"
-		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 workers 1\n"
-		"create h1: job add id 8 capacity 10\n"
-		"create h1: tree set job 8 local 10.0.0.2 parent 10.0.0.4 child 10.0.0.6 workers 0\n"
-		"expect h3: tree set job 8 local 10.0.0.4 child 10.0.0.2 workers 0\n"
-		"end h4: job del id 8\n"
-		"move h5: tree set job 8 local 10.0.0.6 parent 10.0.0.2 workers 1\n"
-		"create h4: job add id 7 capacity 10\n"
-		"create h4: tree set job 7 local 10.0.0.5 parent 10.0.0.1 child 10.0.0.3 workers 0\n"
-		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.5 workers 0\n"
-		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.5 workers 1\n"),
-		"two jobs exchange their aggregators: the first steps aside");
-	ktap_ok(steps_are(pair, more, false,
-		"create h3: job add id 7 capacity 10\n"
-		"create h3: tree set job 7 local 10.0.0.4 parent 10.0.0.1 workers 1\n"
-		"expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 child 10.0.0.4 child 10.0.0.3 workers 0\n"
-		"expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
-		"release h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 child 10.0.0.4 workers 0\n"
-		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n"),
-		"a worker that comes does not make up for one that moves");
-	ktap_ok(steps_are(pair, under, false,
-		"create h4: job add id 7 capacity 10\n"
-		"create h4: tree set job 7 local 10.0.0.5 child 10.0.0.1 workers 0\n"
-		"expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
-		"abdicate h0: tree set job 7 local 10.0.0.1 parent 10.0.0.5 child 10.0.0.2 workers 0\n"
-		"move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n"),
-		"another root, under which nobody is forgotten");
-	ktap_ok(steps_are(chain, deeper, false,
-		"abdicate h0: job del id 7\n"
-		"end h1: job del id 7\n"
-		"end h2: job del id 7\n"
-		"create h0: job add id 7 capacity 20\n"
-		"create h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n"
-		"create h1: job add id 7 capacity 20\n"
-		"create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 workers 1\n"),
-		"other settings: the job ends everywhere before it begins again");
-	ktap_ok(steps_are(chain, other, false,
-		"create h6: job add id 9 capacity 10\n"
-		"create h6: tree set job 9 local 10.0.0.7 workers 1\n"),
-		"a job that is not in the plan is left alone");
-	ktap_ok(steps_are(chain, other, true,
-		"abdicate h0: job del id 7\n"
-		"end h1: job del id 7\n"
-		"end h2: job del id 7\n"
-		"create h6: job add id 9 capacity 10\n"
-		"create h6: tree set job 9 local 10.0.0.7 workers 1\n"),
-		"unless it is to be pruned");
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		ktap_ok(steps_are(named[i].from, named[i].to, named[i].prune, named[i].steps), "%s",
+			named[i].text);
 }
 
 /* What a job has, in the words of `job show`, does for what a plan says in its own. */
@@ -1016,7 +1022,8 @@ static void test_settings(void)
 static void test_nonsense(void)
 {
 	struct ina_plan *plan = plan_of("jobs:\n" JOB(7, NODE(0, 1, "workers: 0")
-		NODE(1, 2, "parent: h0") NODE(2, 3, "parent: h1") NODE(3, 4, "parent: h2, workers: 1")
+		NODE(1, 2, "parent: h0") NODE(2, 3, "parent: h1")
+		NODE(3, 4, "parent: h2, workers: 1")
 		NODE(4, 5, "parent: h3, workers: 1")));
 	struct ina_cluster *hosts = hosts_of(plan, plan), *now = applied(hosts, plan);
 	struct ina_cluster *goal = ina_cluster_goal(now, plan, false);

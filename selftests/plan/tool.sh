@@ -174,6 +174,13 @@ ok "a root that is not there" refuses 'root: no host "x" in topo.yaml' \
 ok "a switch as root" refuses "l0: a switch cannot be the root" \
 	plan tree topo topo.yaml measure measure.yaml root l0 job 7
 ok "a word twice" refuses "job is given twice" "${tree[@]}" job 8
+sed '/name: w2/s/10.0.0.3/"fd00::3"/' topo.yaml >six.yaml
+ok "IPv4 and IPv6 in one tree" refuses \
+	"w2 has an IPv6 address (fd00::3), ps an IPv4 one (10.0.0.100): a tree has one family" \
+	plan tree topo six.yaml measure measure.yaml root ps job 7
+sed '/name: a0/s/10.0.0.5/"fd00::5"/;/name: a1/s/10.0.0.6/"::ffff:10.0.0.6"/' topo.yaml >six.yaml
+ok "a server of the other family" gives 0 "" plan tree topo six.yaml measure measure.yaml root ps job 7
+ok "does not aggregate" bash -c 'grep -q "parent: a1" out && ! grep -q "parent: a0" out'
 sed 's/w3/w9/' measure.yaml >bad.yaml
 ok "a worker that is not there" refuses 'bad.yaml:6: workers[3].host: no host "w9" in the topology' \
 	plan tree topo topo.yaml measure bad.yaml root ps job 7

@@ -179,7 +179,8 @@ static const struct refusal refusals[] = {
 	{ false, "hosts:\n\xff\n", "f:2: invalid leading UTF-8 octet" },
 	{ false, "machines: []\n", "f:1: machines: unknown; known: hosts, switches, links" },
 	{ false, "hosts:\n  - {cores: 1}\n", "f:2: hosts[0]: name is required" },
-	{ false, "hosts:\n- name: [a]\n", "f:2: hosts[0].name: must be a word or number, not a list" },
+	{ false, "hosts:\n- name: [a]\n",
+	  "f:2: hosts[0].name: must be a word or number, not a list" },
 	{ false, "hosts:\n- name:\n", "f:2: hosts[0].name: must not be empty" },
 	{ false, "hosts:\n- name: a b\n",
 	  "f:2: hosts[0].name: \"a b\" is no name: at most 255 of a-z A-Z 0-9 . _ - : / @ + %" },
@@ -200,7 +201,8 @@ static const struct refusal refusals[] = {
 	  "f:2: hosts[0].idle-cores: more than cores" },
 	{ false, "hosts:\n- {name: a, memory: 2G, used-memory: 3G}\n",
 	  "f:2: hosts[0].used-memory: more than memory" },
-	{ false, "hosts:\n- {name: a, rack: 1.5}\n", "f:2: hosts[0].rack: \"1.5\" is no whole number" },
+	{ false, "hosts:\n- {name: a, rack: 1.5}\n",
+	  "f:2: hosts[0].rack: \"1.5\" is no whole number" },
 	{ false, "hosts:\n- {name: a, rack: -1}\n",
 	  "f:2: hosts[0].rack: -1 is not within 0 and 1048576" },
 	{ false, "hosts:\n- {name: a, rack: 3, pod: 0}\n- {name: b, rack: 3, pod: 1}\n",
@@ -211,7 +213,8 @@ static const struct refusal refusals[] = {
 	  "f:3: hosts[1].pod: rack 3 is in no pod at \"a\"" },
 	{ false, "hosts: [{name: a, rack: 0, pod: 0}]\nswitches:\n- {name: s, rack: 0, pod: 1}\n",
 	  "f:3: switches[0].pod: rack 0 is in pod 0 at \"a\"" },
-	{ false, "hosts:\n- {name: a, nics: [{rate: 1}]}\n", "f:2: hosts[0].nics[0]: to is required" },
+	{ false, "hosts:\n- {name: a, nics: [{rate: 1}]}\n",
+	  "f:2: hosts[0].nics[0]: to is required" },
 	{ false, "hosts:\n- {name: a, nics: [{to: b, rate: 1}]}\n",
 	  "f:2: hosts[0].nics[0].to: no host or switch \"b\"" },
 	{ false, "hosts:\n- {name: a, nics: [{to: a, rate: 1}]}\n",
@@ -219,7 +222,8 @@ static const struct refusal refusals[] = {
 	{ false, HOST "switches: [{name: s, level: 0}]\n",
 	  "f:2: switches[0].level: 0 is not within 1 and 64" },
 	{ false, HOST "links: [{rate: 1}]\n", "f:2: links[0]: between is required" },
-	{ false, HOST "links:\n- between: [a]\n", "f:3: links[0].between: a link has two ends, not 1" },
+	{ false, HOST "links:\n- between: [a]\n",
+	  "f:3: links[0].between: a link has two ends, not 1" },
 	{ false, HOST "links:\n- between: [a, c]\n",
 	  "f:3: links[0].between[1]: no host or switch \"c\"" },
 	{ false, HOST "links:\n- {between: [a, b], speed: 1}\n",
@@ -277,7 +281,8 @@ static void test_limits(void)
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
 	memset(deep, '[', sizeof(deep));
-	ktap_ok(!parse(false, deep, sizeof(deep), &err) && !strcmp(err.text, "f:1: more than 64 levels"),
+	ktap_ok(!parse(false, deep, sizeof(deep), &err) &&
+		!strcmp(err.text, "f:1: more than 64 levels"),
 		"refused: more than 64 levels");
 	for (size_t i = 1; i < sizeof(many); i++)
 		many[i] = i % 2 ? '1' : ',';

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ktap.h"
+#include "plans.h"
 #include "tree.h"
 
 #define CLUSTERS	2000
@@ -57,14 +57,6 @@ static const char *const texts[PROPERTIES] = {
 	[SAME_AGAIN] = "the same seed gives the same tree",
 };
 
-static int failures[PROPERTIES];
-static int checked[PROPERTIES];
-
-static void must(enum property property, bool holds)
-{
-	checked[property]++;
-	failures[property] += !holds;
-}
 
 /**
  * struct cluster - a random cluster, what was measured there, and its problem
@@ -200,15 +192,6 @@ static uint32_t workers_of(const struct cluster *cluster, int host)
 	return 0;
 }
 
-static int children_of(const struct ina_plan_job *job, int node)
-{
-	int n = 0;
-
-	for (int i = 0; i < job->n_nodes; i++)
-		n += job->nodes[i].parent == node;
-	return n;
-}
-
 /* The plan as it would be written: who is in it and below whom. */
 static void check_plan(const struct cluster *cluster, const struct ina_plan_job *job)
 {
@@ -217,7 +200,7 @@ static void check_plan(const struct cluster *cluster, const struct ina_plan_job 
 
 	for (int i = 0; i < job->n_nodes; i++) {
 		int host = ina_topo_find(cluster->topo, job->nodes[i].host), up = i, steps = 0;
-		bool root = host == cluster->root, inner = children_of(job, i) > 0;
+		bool root = host == cluster->root, inner = plan_children(job, i) > 0;
 
 		once = once && !seen[host]++ && job->nodes[i].workers == workers_of(cluster, host);
 		while (job->nodes[up].parent >= 0 && steps++ < job->n_nodes)
@@ -225,15 +208,15 @@ static void check_plan(const struct cluster *cluster, const struct ina_plan_job 
 		leads = leads && ina_topo_find(cluster->topo, job->nodes[up].host) == cluster->root;
 		if (root)
 			continue;
-		busy = busy && (job->nodes[i].workers || children_of(job, i) > 1);
+		busy = busy && (job->nodes[i].workers || plan_children(job, i) > 1);
 		screened = screened && (!inner || may_aggregate(cluster, host));
 	}
 	for (int i = 0; i < cluster->measure.n_workers; i++)
 		once = once && seen[cluster->workers[i].host] == 1;
-	must(EVERY_WORKER_ONCE, once && seen[cluster->root] == 1);
-	must(NO_CYCLE, leads);
-	must(NO_IDLE_SERVER, busy);
-	must(SCREENED, screened);
+	ktap_must(EVERY_WORKER_ONCE, once && seen[cluster->root] == 1);
+	ktap_must(NO_CYCLE, leads);
+	ktap_must(NO_IDLE_SERVER, busy);
+	ktap_must(SCREENED, screened);
 }
 
 static double latency_of(const struct cluster *cluster, int a, int b)
@@ -278,11 +261,11 @@ static void check_rates(const struct cluster *cluster, const int *parent, double
 		if (!n)
 			continue;
 		limit = idle_of(cluster->topo, problem->sites[p].host) * (1 + CLOSE);
-		must(INGRESS, sum <= limit);
+		ktap_must(INGRESS, sum <= limit);
 		/* At some moment the fastest one may be the only one that sends. */
-		must(EGRESS, most <= limit);
-		must(BOTH_WAYS, sum + (p ? results : 0) <= limit * (1 + 1e-6) &&
-		     up + n * results <= limit * (1 + 1e-6));
+		ktap_must(EGRESS, most <= limit);
+		ktap_must(BOTH_WAYS, sum + (p ? results : 0) <= limit * (1 + 1e-6) &&
+			  up + n * results <= limit * (1 + 1e-6));
 	}
 }
 
@@ -321,30 +304,19 @@ static void check_streams(const struct cluster *cluster, const int *parent, doub
 		in_time = in_time && sent(cluster, i, parent[i], round) >= 8 * cluster->size *
 								(1 - 1e-6);
 	}
-	must(CAUSAL, causal);
-	must(IN_TIME, in_time);
+	ktap_must(CAUSAL, causal);
+	ktap_must(IN_TIME, in_time);
 }
 
-/* The plan as a file, read again: the reader refuses what is no tree. */
 static bool reads_back(const struct ina_plan *plan)
 {
-	struct ina_doc_error err = { "" };
-	size_t size = 0;
-	char *text = NULL;
-	FILE *file = open_memstream(&text, &size);
-	bool ok = file && !ina_plan_write(plan, file) && !fclose(file);
-	struct ina_doc *doc = ok ? ina_doc_parse("plan", text, size, &err) : NULL;
-	struct ina_plan *again = doc ? ina_plan_from(doc, &err) : NULL;
+	struct ina_plan *again = plan_again(plan);
+	bool ok = again && again->n_jobs == 1 && again->jobs[0].n_nodes == plan->jobs[0].n_nodes;
 
-	ok = again && again->n_jobs == 1 && again->jobs[0].n_nodes == plan->jobs[0].n_nodes;
 	for (int i = 0; ok && i < plan->jobs[0].n_nodes; i++)
 		ok = !strcmp(plan->jobs[0].nodes[i].host, again->jobs[0].nodes[i].host) &&
 		     plan->jobs[0].nodes[i].parent == again->jobs[0].nodes[i].parent;
-	if (!again)
-		printf("# %s\n", err.text);
 	ina_plan_destroy(again);
-	ina_doc_destroy(doc);
-	free(text);
 	return ok;
 }
 
@@ -355,7 +327,7 @@ static double check_tree(const struct cluster *cluster, const int *parent)
 	double round = ina_predict_run(cluster->predict, parent);
 
 	check_plan(cluster, &plan->jobs[0]);
-	must(READS_BACK, reads_back(plan));
+	ktap_must(READS_BACK, reads_back(plan));
 	check_rates(cluster, parent, round);
 	check_streams(cluster, parent, round);
 	ina_plan_destroy(plan);
@@ -394,8 +366,8 @@ static void check_xagg(const struct cluster *cluster, const int *parent, int k)
 				       !workers_of(cluster, a) && may_aggregate(cluster, a) &&
 				       is_better(cluster, a, b));
 	}
-	must(AT_MOST_K, narrow);
-	must(TOP_N, top);
+	ktap_must(AT_MOST_K, narrow);
+	ktap_must(TOP_N, top);
 }
 
 /*
@@ -418,9 +390,10 @@ static void check_height(const struct ina_tree_problem *problem, const int *pare
 	}
 	if (w < 2 || (top > k && !alike))
 		return;
-	must(WIDE_ENOUGH, k >= 2 && h >= 2 && top >= 2 && w <= pow(k, h - 1));
+	ktap_must(WIDE_ENOUGH, k >= 2 && h >= 2 && top >= 2 && w <= pow(k, h - 1));
 	if (alike)
-		must(LEAST_HEIGHT, w > pow(k, h - 2) && h == (int)ceil(1 + log(w) / log(k) - 1e-9));
+		ktap_must(LEAST_HEIGHT, w > pow(k, h - 2) &&
+			  h == (int)ceil(1 + log(w) / log(k) - 1e-9));
 }
 
 /* As many servers as can be of use, all with the same bandwidth. */
@@ -456,7 +429,7 @@ static void check_alike(int w)
 		ina_xagg_build(problem, k, parent);
 		check_height(problem, parent, k, true);
 	}
-	must(LEAST_HEIGHT, problem);
+	ktap_must(LEAST_HEIGHT, problem);
 	ina_tree_problem_destroy(problem);
 	ina_topo_destroy(topo);
 }
@@ -482,9 +455,10 @@ static void check_cluster(const struct cluster *cluster)
 	best = ina_predict_run(cluster->predict, tree);
 	ina_search(cluster->predict, seed, 400, tree);
 	ours = check_tree(cluster, tree);
-	must(NOT_WORSE, best == xagg && ours <= xagg && ours <= direct);
+	ktap_must(NOT_WORSE, best == xagg && ours <= xagg && ours <= direct);
 	ina_search(cluster->predict, seed, 400, again);
-	must(SAME_AGAIN, !memcmp(tree, again, (size_t)cluster->problem->n_sites * sizeof(int)));
+	ktap_must(SAME_AGAIN,
+		  !memcmp(tree, again, (size_t)cluster->problem->n_sites * sizeof(int)));
 	gain_direct += log(direct / ours);
 	gain_xagg += log(xagg / ours);
 	n_gain++;
@@ -505,12 +479,11 @@ static void test_clusters(void)
 	}
 	for (int i = 0; i < CLUSTERS / 10; i++)
 		check_alike(2 + (int)ktap_below(ALIKE_MAX - 1));
-	for (int i = 0; i < PROPERTIES; i++)
-		ktap_ok(checked[i] && !failures[i], "%s (%d of %d)", texts[i],
-			checked[i] - failures[i], checked[i]);
-	ktap_ok(n_gain > CLUSTERS / 2, "%d clusters planned, %d have no root that may be one", n_gain,
-		refused);
-	printf("# a step is %.2f times as long direct and %.2f times with XAgg's tree (geometric means)\n",
+	ktap_properties(texts, PROPERTIES);
+	ktap_ok(n_gain > CLUSTERS / 2, "%d clusters planned, %d have no root that may be one",
+		n_gain, refused);
+	printf("# a step is %.2f times as long direct and %.2f times with XAgg's tree "
+	       "(geometric means)\n",
 	       exp(gain_direct / n_gain), exp(gain_xagg / n_gain));
 }
 
@@ -543,7 +516,8 @@ static void test_tiny(void)
 	for (int i = 0; i < TINY; i++) {
 		struct cluster cluster;
 
-		if (cluster_create(&cluster, 2 + (int)ktap_below(6)) && cluster.problem->n_sites < 7) {
+		if (cluster_create(&cluster, 2 + (int)ktap_below(6)) &&
+		    cluster.problem->n_sites < 7) {
 			int parent[HOSTS_MAX];
 			double all, ours;
 
@@ -558,16 +532,19 @@ static void test_tiny(void)
 		cluster_destroy(&cluster);
 	}
 	ktap_ok(n > TINY / 3 && exact == n,
-		"of %d tiny clusters %d have the best of all trees, the worst one takes %.3f of it", n,
-		exact, worst);
+		"of %d tiny clusters %d have the best of all trees, "
+		"the worst one takes %.3f of it", n, exact, worst);
 }
 
 static const char measured[] =
-	"size: 1M\nworkers:\n- {host: a, t1: 0.5, t2: 0.25}\n- {host: b, t1: 1, t2: 2, workers: 3}\n";
+	"size: 1M\nworkers:\n- {host: a, t1: 0.5, t2: 0.25}\n"
+	"- {host: b, t1: 1, t2: 2, workers: 3}\n";
 
 static const char statistics[] =
-	"[{\"job\":1,\"children\":[{\"addr\":\"10.0.0.2\",\"first_ns\":250000000,\"last_ns\":500000000},"
-	"\n{\"addr\":\"10.0.0.1\",\"late_ns\":1,\"first_ns\":0,\"last_ns\":125000000,\"lost\":1}]}]\n";
+	"[{\"job\":1,\"children\":["
+	"{\"addr\":\"10.0.0.2\",\"first_ns\":250000000,\"last_ns\":500000000},\n"
+	"{\"addr\":\"10.0.0.1\",\"late_ns\":1,\"first_ns\":0,\"last_ns\":125000000,"
+	"\"lost\":1}]}]\n";
 
 static struct ina_measure *measure(const struct ina_topo *topo, const char *text, size_t size,
 				   struct ina_doc_error *err)

@@ -210,11 +210,17 @@ int ina_cluster_find(const struct ina_cluster *cluster, const char *name)
 }
 
 static int cluster_take_node(struct ina_cluster *cluster, const struct ina_plan_job *job,
-			     const struct ina_plan_node *node, struct ina_doc_error *err)
+			     const struct ina_plan_node *node, bool apply,
+			     struct ina_doc_error *err)
 {
 	const char *where = node->where ? node->where : node->host;
 	int host = ina_cluster_find(cluster, node->host);
 
+	if (apply && !node->addr) {
+		snprintf(err->text, sizeof(err->text),
+			 "job %" PRIu32 ": host %.80s has no address (addr)", job->id, node->host);
+		return -EINVAL;
+	}
 	/* To the hook it would be an option. */
 	if (*where == '-') {
 		snprintf(err->text, sizeof(err->text),
@@ -233,22 +239,6 @@ static int cluster_take_node(struct ina_cluster *cluster, const struct ina_plan_
 	return -EINVAL;
 }
 
-/* Both address families cannot meet in one tree, and without addresses there is none. */
-static int cluster_check_addr(const struct ina_plan_job *job, const struct ina_plan_node *node,
-			      struct ina_doc_error *err)
-{
-	if (!node->addr)
-		snprintf(err->text, sizeof(err->text), "job %" PRIu32 ": host %.80s has no address (addr)",
-			 job->id, node->host);
-	else if (!strchr(node->addr, ':') != !strchr(job->nodes[0].addr, ':'))
-		snprintf(err->text, sizeof(err->text),
-			 "job %" PRIu32 ": IPv4 and IPv6 are mixed: %s and %s", job->id,
-			 job->nodes[0].addr, node->addr);
-	else
-		return 0;
-	return -EINVAL;
-}
-
 static int cluster_take_plan(struct ina_cluster *cluster, const struct ina_plan *plan, bool apply,
 			     struct ina_doc_error *err)
 {
@@ -258,10 +248,7 @@ static int cluster_take_plan(struct ina_cluster *cluster, const struct ina_plan 
 		const struct ina_plan_job *job = &plan->jobs[j];
 
 		for (int i = 0; !ret && i < job->n_nodes; i++) {
-			if (apply)
-				ret = cluster_check_addr(job, &job->nodes[i], err);
-			if (!ret)
-				ret = cluster_take_node(cluster, job, &job->nodes[i], err);
+			ret = cluster_take_node(cluster, job, &job->nodes[i], apply, err);
 		}
 	}
 	return ret;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Hysteresis: a machine goes out when a measure has been high for a while and comes back when
- * all have been low for a while. In between nothing happens.
+ * all have been low for a while, which is longer each time it soon goes out again. In between
+ * nothing happens.
  */
 #include <errno.h>
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +209,21 @@ void ina_load_state_clear(struct ina_load_state *state)
 	*state = (struct ina_load_state){ 0 };
 }
 
+/* The machine goes out or is back, and how long it has to rest the next time. */
+static void load_turn(struct ina_load_state *state, const struct ina_load_limits *limits)
+{
+	double now = state->last.time, most = INA_LOAD_REST * limits->hold;
+
+	state->out = !state->out;
+	state->pending = false;
+	if (!state->out)
+		state->back = now;
+	else if (state->rest > 0 && now - state->back < most)
+		state->rest = fmin(2 * state->rest, most);
+	else
+		state->rest = limits->hold;
+}
+
 bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 		     const struct ina_load_limits *limits)
 {
@@ -214,6 +231,7 @@ bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 	if (state->seen && load->time < state->last.time) {
 		state->seen = false;
 		state->pending = false;
+		state->rest = state->out ? limits->hold : 0;
 	}
 	load_measure(state, load);
 	if (!load_speaks(state, limits)) {
@@ -226,10 +244,10 @@ bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 	state->last = *load;
 	*load = (struct ina_load){ 0 };
 	state->seen = true;
-	if (!state->pending || state->last.time - state->since < limits->hold)
+	if (!state->pending ||
+	    state->last.time - state->since < (state->out ? state->rest : limits->hold))
 		return false;
-	state->out = !state->out;
-	state->pending = false;
+	load_turn(state, limits);
 	return true;
 }
 

@@ -62,11 +62,18 @@ enum ina_load_measure {
 
 extern const char *const ina_load_words[];
 
+/*
+ * A machine that goes out again soon after it was back must be calm for twice as long as the last
+ * time: what fills it may be the aggregation itself. At most this many times hold; who stayed for
+ * as long begins with hold again.
+ */
+#define INA_LOAD_REST	32
+
 /**
  * struct ina_load_limits - when to act
  * @high: percent from which a machine is under pressure
  * @low: percent up to which it is not any more; all of them
- * @hold: seconds that either must last
+ * @hold: seconds that pressure must last, and its absence the first time
  */
 struct ina_load_limits {
 	double high[INA_LOAD_MEASURES];
@@ -86,6 +93,8 @@ extern const struct ina_load_limits ina_load_defaults;
  * @pending: the other state is due once it has lasted
  * @since: time of the report from which on it is
  * @out: the machine is taken out
+ * @rest: seconds it must be calm to be back; 0 if it was never out
+ * @back: time of the report with which it was back
  */
 struct ina_load_state {
 	double rate;
@@ -96,6 +105,8 @@ struct ina_load_state {
 	bool pending;
 	double since;
 	bool out;
+	double rest;
+	double back;
 };
 
 /* Read a report; 0, or -EINVAL or -ENOMEM with the reason in @err and nothing to free. */

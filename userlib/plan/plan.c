@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans as files: read with every mistake named by its line, written so that reading gives
- * the same again. What is read is a tree; whether it can be applied is for others to say.
+ * Plans from files: every mistake is named by its line. What is read is a tree; whether it can
+ * be applied is for others to say.
  */
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "plan.h"
 
@@ -228,6 +225,38 @@ bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN])
 	return inet_ntop(family, &addr, text, INET6_ADDRSTRLEN);
 }
 
+bool ina_plan_one_family(const char *host, const char *addr, const char *other,
+			 const char *other_addr, struct ina_doc_error *why)
+{
+	char text[INET6_ADDRSTRLEN], other_text[INET6_ADDRSTRLEN];
+	bool six;
+
+	if (!addr || !other_addr || !ina_plan_addr(addr, text) ||
+	    !ina_plan_addr(other_addr, other_text))
+		return true;
+	six = strchr(text, ':');
+	if (six == !!strchr(other_text, ':'))
+		return true;
+	if (why)
+		snprintf(why->text, sizeof(why->text),
+			 "%.80s has an IPv%d address (%s), %.80s an IPv%d one (%s): "
+			 "a tree has one family", host, six ? 6 : 4, text, other, six ? 4 : 6,
+			 other_text);
+	return false;
+}
+
+int ina_plan_misfit(const struct ina_plan_job *job, struct ina_doc_error *why)
+{
+	for (int i = 0; i < job->n_nodes; i++) {
+		const struct ina_plan_node *node = &job->nodes[i];
+		const struct ina_plan_node *up = &job->nodes[node->parent < 0 ? i : node->parent];
+
+		if (!ina_plan_one_family(node->host, node->addr, up->host, up->addr, why))
+			return i;
+	}
+	return -1;
+}
+
 static int plan_read_node(const struct ina_doc_value *map, struct ina_plan_node *node,
 			  struct ina_doc_error *err)
 {
@@ -351,6 +380,17 @@ static int plan_check_cycle(const struct ina_doc_value *list, const struct ina_p
 	return 0;
 }
 
+/* Child and parent must reach each other. */
+static int plan_check_families(const struct ina_doc_value *list, const struct ina_plan_job *job,
+			       struct ina_doc_error *err)
+{
+	struct ina_doc_error why;
+	int node = ina_plan_misfit(job, &why);
+
+	return node < 0 ? 0 : ina_doc_fail(ina_doc_get(ina_doc_at(list, node), "addr"), err, "%s",
+					   why.text);
+}
+
 /* A leaf says how many workers it has, lest one that was forgotten gives up the job. */
 static int plan_check_leaves(const struct ina_doc_value *list, const struct ina_plan_job *job,
 			     int *children, struct ina_doc_error *err)
@@ -387,6 +427,8 @@ static int plan_check_tree(const struct ina_doc_value *list, struct ina_plan_job
 		ret = plan_check_root(list, job, err);
 	if (!ret)
 		ret = plan_check_cycle(list, job, room, err);
+	if (!ret)
+		ret = plan_check_families(list, job, err);
 	return ret ? ret : plan_check_leaves(list, job, room, err);
 }
 
@@ -516,78 +558,4 @@ bool ina_plan_adds(const struct ina_plan_job *job, int node)
 		adds = at == node;
 	}
 	return adds;
-}
-
-/* Could be written as it is, and no reader takes it for something else? */
-static bool plan_is_plain(const char *text)
-{
-	static const char *const taken[] = { "null", "true", "false", "yes", "no", "on", "off" };
-
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-		if (!strcasecmp(text, taken[i]))
-			return false;
-	}
-	return isalnum((unsigned char)*text) &&
-	       text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				 "0123456789_.-")] == '\0';
-}
-
-static void plan_write_text(FILE *file, const char *text)
-{
-	if (plan_is_plain(text)) {
-		fputs(text, file);
-		return;
-	}
-	fputc('"', file);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < 0x20 || c == 0x7f)
-			fprintf(file, "\\x%02x", c);
-		else
-			fprintf(file, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
-	}
-	fputc('"', file);
-}
-
-static void plan_write_field(FILE *file, const char *key, const char *text)
-{
-	if (!text)
-		return;
-	fprintf(file, "    %s: ", key);
-	plan_write_text(file, text);
-	fputc('\n', file);
-}
-
-static void plan_write_node(FILE *file, const struct ina_plan_job *job,
-			    const struct ina_plan_node *node)
-{
-	fputs("  - host: ", file);
-	plan_write_text(file, node->host);
-	fputc('\n', file);
-	plan_write_field(file, "where", node->where);
-	plan_write_field(file, "addr", node->addr);
-	if (node->parent >= 0)
-		plan_write_field(file, "parent", job->nodes[node->parent].host);
-	fprintf(file, "    workers: %" PRIu32 "\n", node->workers);
-}
-
-static void plan_write_job(FILE *file, const struct ina_plan_job *job)
-{
-	fprintf(file, "- id: %" PRIu32 "\n  options: {", job->id);
-	for (int i = 0; job->options && job->options[i] && job->options[i + 1]; i += 2) {
-		fprintf(file, "%s%s: ", i ? ", " : "", job->options[i]);
-		plan_write_text(file, job->options[i + 1]);
-	}
-	fputs("}\n  tree:\n", file);
-	for (int i = 0; i < job->n_nodes; i++)
-		plan_write_node(file, job, &job->nodes[i]);
-}
-
-int ina_plan_write(const struct ina_plan *plan, FILE *file)
-{
-	fputs(plan->n_jobs ? "jobs:\n" : "jobs: []\n", file);
-	for (int i = 0; i < plan->n_jobs; i++)
-		plan_write_job(file, &plan->jobs[i]);
-	return fflush(file) || ferror(file) ? -EIO : 0;
 }

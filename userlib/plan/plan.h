@@ -62,7 +62,7 @@ struct ina_plan {
 struct ina_plan *ina_plan_read(const char *path, struct ina_doc_error *err);
 struct ina_plan *ina_plan_from(const struct ina_doc *doc, struct ina_doc_error *err);
 
-/* Write what ina_plan_read() reads back as the same. 0, or -EIO. */
+/* plan_write.c: what ina_plan_read() reads back as the same. 0, or -EIO. */
 int ina_plan_write(const struct ina_plan *plan, FILE *file);
 void ina_plan_destroy(struct ina_plan *plan);
 
@@ -86,5 +86,15 @@ bool ina_plan_adds(const struct ina_plan_job *job, int node);
 
 /* An address as everybody writes it; false if @word is none. */
 bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN]);
+
+/*
+ * Whether two hosts with these addresses (NULL: not known) may be in one tree, which has one
+ * family. If not, the reason is in @why, unless that is NULL.
+ */
+bool ina_plan_one_family(const char *host, const char *addr, const char *other,
+			 const char *other_addr, struct ina_doc_error *why);
+
+/* The first node that may not be in one tree with its parent, the reason in @why; -1: none. */
+int ina_plan_misfit(const struct ina_plan_job *job, struct ina_doc_error *why);
 
 #endif

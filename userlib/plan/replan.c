@@ -174,7 +174,8 @@ static int replan_capacity(const struct replan *r, int host, replan_out_fn out, 
 	/* A machine that would come needs an address that goes with the others. */
 	if (out(ctx, node->name) ||
 	    (!known && (!node->addr || !r->job->nodes[0].addr ||
-			!strchr(node->addr, ':') != !strchr(r->job->nodes[0].addr, ':'))))
+			!ina_plan_one_family(node->name, node->addr, r->job->nodes[0].host,
+					     r->job->nodes[0].addr, NULL))))
 		return 0;
 	return node->capacity - replan_taken(r, node->name);
 }

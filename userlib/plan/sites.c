@@ -14,17 +14,15 @@
 #define SITES_SPARE	13	/* aggregators with one child, one a layer, while XAgg's tree is built */
 
 /**
- * struct sites_graph - links by machine or switch, to walk the cluster
- * @first: where the links of each node begin in @link, n_nodes + 1 of them
- * @link: indices of links
+ * struct sites_graph - to walk the cluster
+ * @ends: links by machine or switch
  * @seconds: distance of each node from where a walk began
  * @heap: nodes to visit, nearest first
  * @at: position of each node in @heap, -1 if it is not there
  * @n_heap: how many nodes are to be visited
  */
 struct sites_graph {
-	int *first;
-	int *link;
+	struct ina_topo_ends ends;
 	double *seconds;
 	int *heap;
 	int *at;
@@ -45,8 +43,7 @@ static int sites_fail_memory(struct ina_doc_error *err)
 
 static void sites_graph_free(struct sites_graph *graph)
 {
-	free(graph->first);
-	free(graph->link);
+	ina_topo_ends_clear(&graph->ends);
 	free(graph->seconds);
 	free(graph->heap);
 	free(graph->at);
@@ -56,24 +53,11 @@ static bool sites_graph_init(struct sites_graph *graph, const struct ina_topo *t
 {
 	size_t n = (size_t)topo->n_nodes;
 
-	graph->first = calloc(n + 2, sizeof(*graph->first));
-	graph->link = calloc(2 * (size_t)topo->n_links + 1, sizeof(*graph->link));
 	graph->seconds = calloc(n, sizeof(*graph->seconds));
 	graph->heap = calloc(n, sizeof(*graph->heap));
 	graph->at = calloc(n, sizeof(*graph->at));
-	if (!graph->first || !graph->link || !graph->seconds || !graph->heap || !graph->at)
-		return false;
-	for (int i = 0; i < topo->n_links; i++) {
-		graph->first[topo->links[i].a + 2]++;
-		graph->first[topo->links[i].b + 2]++;
-	}
-	for (size_t i = 2; i < n + 2; i++)
-		graph->first[i] += graph->first[i - 1];
-	for (int i = 0; i < topo->n_links; i++) {
-		graph->link[graph->first[topo->links[i].a + 1]++] = i;
-		graph->link[graph->first[topo->links[i].b + 1]++] = i;
-	}
-	return true;
+	return graph->seconds && graph->heap && graph->at &&
+	       ina_topo_ends_init(&graph->ends, topo);
 }
 
 static void sites_heap_put(struct sites_graph *graph, int i, int node)
@@ -126,10 +110,9 @@ static void sites_walk(struct sites_graph *graph, const struct ina_topo *topo, i
 
 		if (node != from && topo->nodes[node].kind == INA_TOPO_HOST)
 			continue;
-		for (int i = graph->first[node]; i < graph->first[node + 1]; i++) {
-			const struct ina_topo_link *link = &topo->links[graph->link[i]];
-			int other = link->a == node ? link->b : link->a;
-			double seconds = graph->seconds[node] + link->latency;
+		for (int i = graph->ends.first[node]; i < graph->ends.first[node + 1]; i++) {
+			int link = graph->ends.link[i], other = ina_topo_other(topo, link, node);
+			double seconds = graph->seconds[node] + topo->links[link].latency;
 
 			if (seconds >= graph->seconds[other])
 				continue;
@@ -163,15 +146,16 @@ static struct sites_door *sites_doors(const struct ina_tree_problem *problem,
 	struct sites_door *doors = calloc((size_t)problem->n_sites, sizeof(*doors));
 
 	for (int i = 0; doors && i < problem->n_sites; i++) {
-		int host = problem->sites[i].host, link = graph->first[host];
+		int host = problem->sites[i].host, first = graph->ends.first[host];
 
 		doors[i] = (struct sites_door){ .from = host, .site = i };
-		if (graph->first[host + 1] == link + 1) {
-			const struct ina_topo_link *only = &problem->topo->links[graph->link[link]];
-			int other = only->a == host ? only->b : only->a;
+		if (graph->ends.first[host + 1] == first + 1) {
+			int only = graph->ends.link[first];
+			int other = ina_topo_other(problem->topo, only, host);
 
 			if (problem->topo->nodes[other].kind == INA_TOPO_SWITCH)
-				doors[i] = (struct sites_door){ other, i, only->latency };
+				doors[i] = (struct sites_door){
+					other, i, problem->topo->links[only].latency };
 		}
 	}
 	if (doors)
@@ -231,6 +215,15 @@ static bool sites_screen(const struct ina_topo_node *node, double idle, double s
 	       idle <= per_core * node->idle_cores;
 }
 
+/* Whether a machine can be in a tree with the root; if not, @why may be given. */
+static bool sites_meet(const struct ina_tree_problem *problem, int host, struct ina_doc_error *why)
+{
+	const struct ina_topo_node *node = &problem->topo->nodes[host];
+	const struct ina_topo_node *root = &problem->topo->nodes[problem->sites[0].host];
+
+	return ina_plan_one_family(node->name, node->addr, root->name, root->addr, why);
+}
+
 static void sites_add(struct ina_tree_problem *problem, const double *idle, int host,
 		      double size, double per_core)
 {
@@ -273,6 +266,8 @@ static int sites_add_workers(struct ina_tree_problem *problem, const struct ina_
 		if (site->idle <= 0)
 			return sites_fail(err, problem->topo->nodes[site->host].name,
 					  "no idle bandwidth");
+		if (!sites_meet(problem, site->host, err))
+			return -EINVAL;
 	}
 	problem->n_workers = problem->n_sites - 1;
 	if (!problem->n_workers)
@@ -323,7 +318,8 @@ static int sites_add_servers(struct ina_tree_problem *problem, const double *idl
 	for (int i = 0; taken && servers && i < topo->n_nodes; i++) {
 		const struct ina_topo_node *node = &topo->nodes[i];
 
-		if (!taken[i] && sites_screen(node, idle[i], size, per_core))
+		if (!taken[i] && sites_screen(node, idle[i], size, per_core) &&
+		    sites_meet(problem, i, NULL))
 			servers[n++] = (struct sites_server){ i, idle[i], node->idle_cores,
 							      node->memory - node->used_memory };
 	}

@@ -151,3 +151,31 @@ int ina_topo_add_link(struct ina_topo *topo, const struct ina_topo_link *link)
 	}
 	return topo->n_links++;
 }
+
+bool ina_topo_ends_init(struct ina_topo_ends *ends, const struct ina_topo *topo)
+{
+	size_t n = (size_t)topo->n_nodes;
+
+	/* Two places on, so that filling moves each start to where it belongs. */
+	ends->first = calloc(n + 2, sizeof(*ends->first));
+	ends->link = calloc(2 * (size_t)topo->n_links + 1, sizeof(*ends->link));
+	if (!ends->first || !ends->link)
+		return false;
+	for (int i = 0; i < topo->n_links; i++) {
+		ends->first[topo->links[i].a + 2]++;
+		ends->first[topo->links[i].b + 2]++;
+	}
+	for (size_t i = 2; i < n + 2; i++)
+		ends->first[i] += ends->first[i - 1];
+	for (int i = 0; i < topo->n_links; i++) {
+		ends->link[ends->first[topo->links[i].a + 1]++] = i;
+		ends->link[ends->first[topo->links[i].b + 1]++] = i;
+	}
+	return true;
+}
+
+void ina_topo_ends_clear(struct ina_topo_ends *ends)
+{
+	free(ends->first);
+	free(ends->link);
+}

@@ -113,6 +113,26 @@ int ina_topo_add_link(struct ina_topo *topo, const struct ina_topo_link *link);
 /* Index of the node of that name, INA_TOPO_NONE if there is none. */
 int ina_topo_find(const struct ina_topo *topo, const char *name);
 
+/**
+ * struct ina_topo_ends - links by node
+ * @first: where the links of each node begin in @link; n_nodes + 1 entries
+ * @link: indices of links, each at both of its ends
+ */
+struct ina_topo_ends {
+	int *first;
+	int *link;
+};
+
+/* Whether there was memory; to be cleared in any case. */
+bool ina_topo_ends_init(struct ina_topo_ends *ends, const struct ina_topo *topo);
+void ina_topo_ends_clear(struct ina_topo_ends *ends);
+
+/* The other end of a link of @node. */
+static inline int ina_topo_other(const struct ina_topo *topo, int link, int node)
+{
+	return topo->links[link].a == node ? topo->links[link].b : topo->links[link].a;
+}
+
 /* generate.c: regular fabrics; NULL with errno set if the figures make no sense. */
 
 /* Every switch may aggregate one tree and no link has a limit: change it as needed. */

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What runs. A tree that could have been found here is a candidate of the forest and may
+ * move; any other tree stays, and what it takes is taken off first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jobs_impl.h"
+
+/* Append a machine; the root goes first. */
+static void running_host_add(struct ina_jobs_run *run, int host, bool root)
+{
+	run->hosts[run->n++] = root ? run->hosts[0] : host;
+	if (root)
+		run->hosts[0] = host;
+}
+
+static int running_compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/*
+ * Machines with workers, the root first; *@known is false if one is unknown or aggregates for a
+ * switch, or if the root is none of them.
+ */
+static int running_hosts(const struct ina_jobs_work *work, const struct ina_plan_job *job,
+			 struct ina_jobs_run *run, bool *known)
+{
+	run->hosts = calloc((size_t)job->n_nodes + 1, sizeof(int));
+	if (!run->hosts)
+		return ina_jobs_fail_memory(work);
+	*known = true;
+	for (int i = 0; i < job->n_nodes; i++) {
+		int host = ina_topo_find(work->topo, job->nodes[i].host);
+
+		if (!job->nodes[i].workers) {
+			*known = *known && job->nodes[i].parent >= 0;
+			continue;
+		}
+		if (host < 0 || work->topo->nodes[host].kind != INA_TOPO_HOST ||
+		    work->switch_of[host] >= 0)
+			*known = false;
+		else
+			running_host_add(run, host, job->nodes[i].parent < 0);
+	}
+	if (*known)
+		qsort(run->hosts + 1, (size_t)run->n - 1, sizeof(int), running_compare);
+	return 0;
+}
+
+/* Which candidate the job runs with; INA_TOPO_NONE if it waits, -EINVAL if with another tree. */
+static int running_recognise(struct ina_jobs_work *work, const struct ina_plan_job *job,
+			     const struct ina_jobs_run *run)
+{
+	struct ina_candidates candidates;
+	int err, n, found = -EINVAL;
+	const int *leaves = ina_jobs_leaves(run, &n);
+
+	ina_jobs_shape_direct(work, run);
+	if (ina_jobs_matches(work, job))
+		return INA_TOPO_NONE;
+	err = ina_candidate_build(work->graph, leaves, n, INA_JOBS_CANDIDATES, &candidates);
+	if (err)
+		return err;
+	for (int t = 0; t < candidates.n && found < 0; t++) {
+		ina_jobs_shape_tree(work, run, candidates.roots[t]);
+		if (ina_jobs_matches(work, job))
+			found = t;
+	}
+	ina_candidate_clear(&candidates);
+	return found;
+}
+
+/* Where a node is in the fabric: a machine that aggregates for a switch is that switch. */
+static int running_site(const struct ina_jobs_work *work, const struct ina_plan_node *node)
+{
+	int host = ina_topo_find(work->topo, node->host);
+
+	return host >= 0 && work->switch_of[host] >= 0 ? work->switch_of[host] : host;
+}
+
+/* How far away @to and what is nearer is from @from, in work->node_of; whether it is reached. */
+static bool running_walk(struct ina_jobs_work *work, int from, int to)
+{
+	const struct ina_topo *topo = work->topo;
+	int *steps = work->node_of, *queue = work->up, head = 0, tail = 0;
+
+	for (int i = 0; i < topo->n_nodes; i++)
+		steps[i] = INA_TOPO_NONE;
+	steps[from] = 0;
+	queue[tail++] = from;
+	while (head < tail && steps[to] < 0) {
+		int node = queue[head++];
+
+		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
+			int other = ina_topo_other(topo, work->ends.link[i], node);
+
+			if (steps[other] >= 0 ||
+			    (other != to && topo->nodes[other].kind == INA_TOPO_HOST))
+				continue;
+			steps[other] = steps[node] + 1;
+			queue[tail++] = other;
+		}
+	}
+	return steps[to] >= 0;
+}
+
+/* Mark the links of all shortest ways through switches: packets may take any of them. */
+static void running_mark(struct ina_jobs_work *work, int from, int to)
+{
+	int *steps = work->node_of, *seen = work->children, *queue = work->up, head = 0, tail = 0;
+
+	if (!running_walk(work, from, to))
+		return;
+	memset(seen, 0, (size_t)work->topo->n_nodes * sizeof(int));
+	queue[tail++] = to;
+	while (head < tail) {
+		int node = queue[head++];
+
+		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
+			int link = work->ends.link[i];
+			int other = ina_topo_other(work->topo, link, node);
+
+			if (steps[other] < 0 || steps[other] != steps[node] - 1)
+				continue;
+			work->taken[link] = true;
+			if (!seen[other]++)
+				queue[tail++] = other;
+		}
+	}
+}
+
+/*
+ * The links on which sums of @job go to an aggregator have a unit less. What goes to a root that
+ * stands for no switch does not count, as in trees that are found here.
+ */
+static void running_reserve_links(struct ina_jobs_work *work, const struct ina_plan_job *job)
+{
+	const struct ina_topo *topo = work->topo;
+
+	memset(work->taken, 0, (size_t)topo->n_links * sizeof(*work->taken));
+	for (int i = 0; i < job->n_nodes; i++) {
+		int parent = job->nodes[i].parent, from, to;
+
+		if (parent < 0 || !ina_jobs_used(job, i))
+			continue;
+		from = running_site(work, &job->nodes[i]);
+		to = running_site(work, &job->nodes[parent]);
+		if (from >= 0 && to >= 0 && (job->nodes[parent].parent >= 0 ||
+					     topo->nodes[to].kind == INA_TOPO_SWITCH))
+			running_mark(work, from, to);
+	}
+	for (int i = 0; i < topo->n_links; i++) {
+		if (work->taken[i])
+			ina_forest_reserve(work->forest, topo->n_nodes + i);
+	}
+}
+
+/* A tree that stays: what it takes of switches and links others cannot have. */
+static void running_reserve(struct ina_jobs_work *work, const struct ina_plan_job *job)
+{
+	for (int i = 0; i < job->n_nodes; i++) {
+		int site = ina_plan_adds(job, i) ? running_site(work, &job->nodes[i]) :
+						   INA_TOPO_NONE;
+
+		if (site >= 0 && work->topo->nodes[site].kind == INA_TOPO_SWITCH)
+			ina_forest_reserve(work->forest, site);
+	}
+	if (work->taken)
+		running_reserve_links(work, job);
+}
+
+/* Find out what a job has; what is not ours takes its units. */
+static int running_read(struct ina_jobs_work *work, const struct ina_plan_job *job,
+			struct ina_jobs_run *run)
+{
+	bool known;
+	int err = running_hosts(work, job, run, &known);
+
+	if (err)
+		return err;
+	run->number = INA_TOPO_NONE;
+	run->tree = known ? running_recognise(work, job, run) : -EINVAL;
+	if (run->tree == -ENOMEM)
+		return ina_jobs_fail_memory(work);
+	if (run->tree == -EINVAL)
+		running_reserve(work, job);
+	return 0;
+}
+
+int ina_jobs_read(struct ina_jobs_work *work)
+{
+	int err = 0;
+
+	work->runs = calloc((size_t)work->plan->n_jobs + 1, sizeof(*work->runs));
+	if (!work->runs)
+		return ina_jobs_fail_memory(work);
+	for (work->n_runs = 0; !err && work->n_runs < work->plan->n_jobs; work->n_runs++)
+		err = running_read(work, &work->plan->jobs[work->n_runs],
+				   &work->runs[work->n_runs]);
+	for (int j = 0; !err && j < work->n_runs; j++) {
+		struct ina_jobs_run *run = &work->runs[j];
+		const int *leaves;
+		int n;
+
+		if (run->tree == -EINVAL)
+			continue;
+		leaves = ina_jobs_leaves(run, &n);
+		run->number = ina_forest_enlist(work->forest, leaves, n);
+		if (run->number < 0)
+			err = ina_jobs_fail_memory(work);
+		else if (run->tree >= 0)
+			ina_forest_give(work->forest, run->number, run->tree);
+	}
+	return err;
+}
