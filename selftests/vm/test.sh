@@ -180,8 +180,8 @@ test_default()
 {
 	local -a full small stock leak
 	mapfile -t full < <(test_modest)
-	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown')
-	mapfile -t leak < <(test_pick kunit smoke teardown | sed 's/^kunit/vm\/&/')
+	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown|nomem')
+	mapfile -t leak < <(test_pick kunit smoke teardown nomem | sed 's/^kunit/vm\/&/')
 	mapfile -t stock < <(test_listed stock)
 	[[ ! $(test_pick runner)${full[*]} ]] || "$here/kernel.sh" fast >/dev/null
 	((!${#full[@]})) || test_beside test_boot fast --kernel fast --size full --cpus 1 "${full[@]}"
