@@ -38,7 +38,8 @@
  * slots: no check of a tag tells that from a stale one. EPOCH has no seq: what
  * a parent says is ordered by (epoch, closed, base). A JOIN that is heard is
  * welcomed at once: a child that is not only repeats more; but CHILD_LOST is a
- * packet. FAIL is a RESULT without sum. A restart of the root. The rule
+ * packet. FAIL is a RESULT without sum. That a sum is counted after it is
+ * complete, and published after that. A restart of the root. The rule
  * `changed` of ina_round_advance(), that until the next epoch a node whose
  * subtree changed passes failed rounds only: here the window moves on sooner.
  * Deadlines, but for -DDEADLINES: the root's may pass for any round at any time,
