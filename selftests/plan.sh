@@ -233,7 +233,7 @@ kill "$watch"
 ok "the watch ends when told to" wait "$watch"
 
 # What follows is about the tool, and takes long on a slow kernel.
-if [[ $INA_SIZE != full ]]; then
+if [[ ${INA_SIZE:-full} != full ]]; then
 	ok "no round failed" failed_nowhere root "${workers[@]}"
 	ok "no sum was wrong" stop_all
 	done_testing

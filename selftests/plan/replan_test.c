@@ -110,7 +110,7 @@ static void test_named(void)
 	static const char root[] = HOST("r", "1", "16", "10G");
 	static const char fast[] = HOST("r", "1", "16", "160G");
 	static const char more[] = HOST("c", "4", "16", "40G");
-	char hosts[4096], two[2048];
+	char hosts[4096], two[2048], *six;
 
 	snprintf(hosts, sizeof(hosts), "%s" AGGREGATORS WORKERS "%s", root, more);
 	ktap_ok(becomes(pair, hosts, "", "a:r/0 w0:a/1 w2:a/1 w3:b/1", ""),
@@ -118,6 +118,15 @@ static void test_named(void)
 	ktap_ok(becomes(pair, hosts, "a ",
 			"b:r/0 w0:c/1 w1:c/1 w2:c/1 w3:b/1 w4:b/1 w5:b/1 a:r/0", ""),
 		"another machine takes the place of one, and nobody else moves");
+	/* The topology has others for w0 and b, as long: fd00::10, fd00::3. */
+	six = strstr(hosts, "10.0.0.10,");
+	memcpy(six, "fd00::010,", 10);
+	six = strstr(hosts, "10.0.0.3,");
+	memcpy(six, "fd00::03,", 9);
+	ktap_ok(becomes(pair, hosts, "a ",
+			"b:r/0 w0:c/1 w1:c/1 w2:c/1 w3:b/1 w4:b/1 w5:b/1 a:r/0", ""),
+		"the addresses of a plan are those in it, whatever the topology says");
+	snprintf(hosts, sizeof(hosts), "%s" AGGREGATORS WORKERS "%s", root, more);
 	ktap_ok(becomes(pair, hosts, "a c ", "w0:b/1 w1:b/1 w2:b/1 w3:b/1 w4:b/1 w5:b/1 a:r/0", ""),
 		"if there is none, another aggregator takes its children");
 	ktap_ok(becomes(pair, hosts, "a b c ", "w0:r/1 w5:r/1 a:r/0 b:r/0", ""),

@@ -180,22 +180,28 @@ static int replan_capacity(const struct replan *r, int host, replan_out_fn out, 
 	return node->capacity - replan_taken(r, node->name);
 }
 
+/* What the topology is to this job; the plan knows better where its machines are. */
 static int replan_problem(struct replan *r, replan_out_fn out, const void *ctx,
 			  struct ina_doc_error *why)
 {
 	struct ina_topo *topo = r->how->topo;
-	int *capacity = calloc((size_t)topo->n_nodes + 1, sizeof(*capacity));
+	size_t size = (size_t)topo->n_nodes * sizeof(*topo->nodes);
+	struct ina_topo_node *nodes = malloc(size + 1);
 	int root = 0;
 
-	if (!capacity)
+	if (!nodes)
 		return -ENOMEM;
+	memcpy(nodes, topo->nodes, size);
 	while (r->job->nodes[root].parent >= 0)
 		root++;
 	root = ina_topo_find(topo, r->job->nodes[root].host);
 	for (int i = 0; i < topo->n_nodes; i++) {
-		capacity[i] = topo->nodes[i].capacity;
+		const struct ina_plan_node *known = replan_node(r->job, topo->nodes[i].name);
+
 		if (topo->nodes[i].kind == INA_TOPO_HOST)
 			topo->nodes[i].capacity = replan_capacity(r, i, out, ctx);
+		if (known)
+			topo->nodes[i].addr = known->addr;
 	}
 	if (root == INA_TOPO_NONE)
 		snprintf(why->text, sizeof(why->text), "job %u: the root is not in the topology",
@@ -203,9 +209,8 @@ static int replan_problem(struct replan *r, replan_out_fn out, const void *ctx,
 	else
 		r->problem = ina_tree_problem_create(topo, &r->measure, root, replan_size(r),
 						     r->how->per_core, why);
-	for (int i = 0; i < topo->n_nodes; i++)
-		topo->nodes[i].capacity = capacity[i];
-	free(capacity);
+	memcpy(topo->nodes, nodes, size);
+	free(nodes);
 	return r->problem ? 0 : -EINVAL;
 }
 

@@ -215,13 +215,15 @@ static bool sites_screen(const struct ina_topo_node *node, double idle, double s
 	       idle <= per_core * node->idle_cores;
 }
 
-/* Whether a machine can be in a tree with the root; if not, @why may be given. */
+/* Whether a machine can be in a tree with those before; if not, @why may be given. */
 static bool sites_meet(const struct ina_tree_problem *problem, int host, struct ina_doc_error *why)
 {
-	const struct ina_topo_node *node = &problem->topo->nodes[host];
-	const struct ina_topo_node *root = &problem->topo->nodes[problem->sites[0].host];
+	const struct ina_topo_node *nodes = problem->topo->nodes, *node = &nodes[host];
+	const struct ina_topo_node *first = &nodes[problem->sites[0].host];
 
-	return ina_plan_one_family(node->name, node->addr, root->name, root->addr, why);
+	for (int i = 1; !first->addr && i < problem->n_sites; i++)
+		first = &nodes[problem->sites[i].host];
+	return ina_plan_one_family(node->name, node->addr, first->name, first->addr, why);
 }
 
 static void sites_add(struct ina_tree_problem *problem, const double *idle, int host,
