@@ -27,7 +27,8 @@ static bool ina_fail_awaited(const struct ina_node *node, u64 round)
 
 /*
  * Its results count no more from here on. Not of a round that is whole: they may be
- * on their way, though nobody here was told yet. Return: whether it can fail.
+ * on their way, though nobody here was told yet. The word decides, as who counts
+ * results holds no lock; the node's is held here. Return: whether it can fail.
  */
 static bool ina_fail_stop(struct ina_round *entry)
 {

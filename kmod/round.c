@@ -338,7 +338,7 @@ out:
 	row->count = 0;
 }
 
-/* A slot has become complete. */
+/* A slot has become complete, or has its result. No lock is held. */
 static void ina_round_full(struct ina_node *node, struct ina_row *row,
 			   const struct ina_part *part, u32 id, u8 way)
 {
@@ -354,7 +354,7 @@ static void ina_round_full(struct ina_node *node, struct ina_row *row,
 	row->flags |= part->flags & INA_F_STICKY;
 }
 
-/* The root has a sum over its whole tree. Return: whether it counts right. */
+/* The root has a sum over its whole tree; no lock is held. Return: whether it counts right. */
 static bool ina_round_counts(struct ina_node *node, const struct ina_part *part)
 {
 	struct ina_blame blame = {

@@ -174,7 +174,7 @@ test_small()
 # less than two with two each. So what needs no second processor goes first, two at a
 # time, while the debug kernel is built beside the tests of the fast one; then the rest,
 # alone. kmemleak makes the debug kernel 2.5 times slower, so it only watches the unit
-# tests and those in which the most comes and goes; these have two processors, of which
+# tests and those in which the most comes and goes, or cannot be allocated; these have two processors, of which
 # they mostly need one.
 test_default()
 {
