@@ -9,10 +9,10 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fabric.sh"
 
-mbit=$(full 8 4)		# of a spine, each way
-elements=$(full 50000 20000)
+mbit=$(full 8 2)		# of a spine, each way
+elements=$(full 50000 10000)
 seconds=$(full 1 4)		# over which load is measured
-patience=$(full 300 1500)	# ms without an answer that a busy host may cause
+patience=$(full 300 4000)	# ms without an answer that a busy host may cause
 slack=$(full 1000 4000)		# ms that it may be late
 
 # job ID: at both ends
@@ -109,6 +109,12 @@ device_sent()
 	on "$1" ip -s -j link show "$2" | jq '.[0].stats64.tx.bytes'
 }
 
+# device_used NODE DEVICE BYTES: it has sent more than that
+device_used()
+{
+	(($(device_sent "$1" "$2") > $3))
+}
+
 # refused PATTERN WORD...: inaconf path on w, with this text
 refused()
 {
@@ -193,6 +199,7 @@ for n in w root; do
 	on $n inaconf dev add eth0
 done
 on w inaconf dev add eth1
+on w inaconf dev set eth1 rate "${mbit}mbit"
 for n in w root; do
 	on $n inaconf dev set eth0 rate "$((4 * mbit))mbit"
 done
@@ -213,26 +220,27 @@ mapfile -t more < <(other_spines w root)
 monitor w w-events
 run
 ok "rounds run on one path" goes_on
-ok "it is the only one" carry l1 900 "$first"
+timed "it is the only one" carry l1 900 "$first"
 used=("$first")
 for s in "${more[@]}"; do
 	paths_add w root 7 "$s"
 	paths_add root w 7 "$s"
 	used+=("$s")
-	ok "a path that is added is used: ${#used[@]}" wait_for 10 carry l1 120 "${used[@]}"
+	timed "a path that is added is used: ${#used[@]}" wait_for 10 carry l1 120 "${used[@]}"
 done
-ok "four paths carry about the same" wait_for 10 carry l1 180 "${spines[@]}"
-ok "results come down by four paths as well" wait_for 10 carry l2 180 "${spines[@]}"
+timed "four paths carry about the same" wait_for 10 carry l1 180 "${spines[@]}"
+timed "results come down by four paths as well" wait_for 10 carry l2 180 "${spines[@]}"
 ok "the tool says that they are up" path_state w up 4
 
 # Others send.
-background other sink s2 $((mbit * 3 / 4)) 600
-other=$!
-ok "that of a path on which others send is less" wait_for 10 others_have s2 160
-kill "$other"
-ok "all carry about the same again" wait_for 20 carry l1 180 "${spines[@]}"
-
-ok "hardly a path was missed that answers" few_missed 0
+if [[ ${INA_SIZE:-full} == full ]]; then
+	background other sink s2 $((mbit * 3 / 4)) 600
+	other=$!
+	ok "that of a path on which others send is less" wait_for 10 others_have s2 160
+	kill "$other"
+	ok "all carry about the same again" wait_for 20 carry l1 180 "${spines[@]}"
+fi
+timed "hardly a path was missed that answers" few_missed 0
 
 # Silence.
 count=0
@@ -241,23 +249,23 @@ for s in s3 s1; do
 	spine_hole "$s"
 	start=$(now_ms)
 	count=$((count + 1))
-	ok "silence of a path is noticed" missed "$before" "$start" $((patience + slack)) && cat "$_dir/case"
+	timed "silence of a path is noticed" missed "$before" "$start" $((patience + slack)) && cat "$_dir/case"
 	ok "it is shown" wait_for 10 path_state w silent "$count"
 	ok "rounds go on without it" goes_on
 done
-ok "two paths carry all" wait_for 10 carry l1 300 s2 s4
+timed "two paths carry all" wait_for 10 carry l1 300 s2 s4
 spine_fill s1 s3
 ok "they come back by themselves" wait_for 10 path_state w up 4
-ok "and are used again" wait_for 20 carry l1 120 "${spines[@]}"
+timed "and are used again" wait_for 20 carry l1 120 "${spines[@]}"
 
 # Links of the fabric: routers know; paths share what is left.
 for s in s1 s2 s3; do
 	spine_cut "$s"
 	ok "rounds go on without the links of $s" goes_on
 done
-ok "one path carries all" wait_for 10 carry l1 900 s4
+timed "one path carries all" wait_for 10 carry l1 900 s4
 spine_mend s1 s2 s3
-ok "all are used when links are back" wait_for 20 carry l1 120 "${spines[@]}"
+timed "all are used when links are back" wait_for 20 carry l1 120 "${spines[@]}"
 
 ok "where routers find another way no path stays missed" wait_for 10 path_state w up 4
 
@@ -266,12 +274,13 @@ ok "a path by another device" on w inaconf path add job 7 dev eth1 src "${addr[w
 ok "the other end knows its address" on root inaconf path add job 7 peer "${addr[w]}" dst "${addr[w1]}"
 before=$(device_sent w eth1)
 ok "rounds go on with it" goes_on
-ok "it is used" test "$(device_sent w eth1)" -gt $((before + 20000))
+ok "it is used" wait_for 20 device_used w eth1 $((before + 20000))
+ok "and up, as the others are" wait_for 20 path_state w up 5
 before=$(downs)
 on w ip link set eth1 down
 start=$(now_ms)
-ok "the link of a device is missed at once" missed "$before" "$start" "$slack" && cat "$_dir/case"
-ok "for that reason" grep -q ' path-down .* has no link' "$_dir/w-events"
+timed "the link of a device is missed at once" missed "$before" "$start" "$slack" && cat "$_dir/case"
+ok "for that reason" wait_for 10 grep -q ' path-down .* has no link' "$_dir/w-events" || tail "$_dir/w-events"
 ok "that is shown" path_state w link-down 1
 ok "rounds go on without that device" goes_on
 on w ip link set eth1 up
@@ -310,8 +319,8 @@ for n in w root; do
 done
 spawn w small.log ina-perf --job 7 --rank 0 --rounds "$(full 60 30)" --elements 8 --inflight 1 --json
 ok "small rounds end" finish $!
-ok "they take the path of 10 ms" fastest w
-ok "their results too" fastest root
-ok "half of them take 20 ms and a little" test "$(log small.log | jq '.latency_us.p50 < 35000')" = true
+timed "they take the path of 10 ms" fastest w
+timed "their results too" fastest root
+timed "half of them take 20 ms and a little" test "$(log small.log | jq '.latency_us.p50 < 35000')" = true
 log small.log
 done_testing

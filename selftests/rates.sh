@@ -10,8 +10,8 @@
 . "$(dirname "$0")/lib.sh"
 
 declare -A mbit=([w1]=6 [w2]=12 [w3]=24 [root]=24)
-elements=300000			# 4 rounds in flight: w2 alone takes 3 s for them, w1 6 s
-small=60000			# of rounds that are many
+elements=$(full 300000 30000)	# 4 rounds in flight: w2 alone takes 3 s for them, w1 6 s
+small=$(full 60000 6000)	# of rounds that are many
 hold=$(full 2 4)		# seconds w3 comes later
 here=$(dirname "$0")
 
@@ -145,20 +145,21 @@ ok "sums are right, one worker later than the others" sums
 watch_stop
 grants show
 ok "never more is granted than the parent can take (Iq. 1), nor more than a child can send" grants bound 24 6 12 24
-ok "while one is late the others have all they can send" grants reached 6 12 -
-ok "when it starts, what is there is shared anew, the least first" grants reached 6 9 9
-ok "what one has that ends goes to the others" grants reached 6 - 18
-ok "one that is alone has all" grants alone
-ok "what leaves a device is what is granted, and not more" grants wire 30 10
+timed "while one is late the others have all they can send" grants reached 6 12 -
+timed "when it starts, what is there is shared anew, the least first" grants reached 6 9 9
+timed "what one has that ends goes to the others" grants reached 6 - 18
+timed "one that is alone has all" grants alone
+timed "what leaves a device is what is granted, and not more" grants wire 30 10
 
 # Loss on the way of all; then none. A busy host sends less than it may.
 run 1M "$small"
 ok "rounds run" wait_for 20 reached root 7 rounds_done 8
 usual=$(kbit w1)
-ok "w1 sends what it can" test "$usual" -gt 2500
+timed "w1 sends what it can" test "$usual" -gt 2500
 tc -n "$(ns sw)" qdisc add dev p-root root netem loss 8% limit 10000
-ok "loss cuts rates" wait_for 20 sends w1 1 $((usual * 6 / 10))
+timed "loss cuts rates" wait_for 20 sends w1 1 $((usual * 6 / 10))
+ok "rounds go on" wait_for 20 reached root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
 tc -n "$(ns sw)" qdisc del dev p-root root
-ok "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600
+timed "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600
 ok "no sum was wrong" halt INT "${pids[@]}"
 done_testing

@@ -86,16 +86,23 @@ test_end()
 	done
 }
 
+# test_two PREFIX OPTION...: what needs two VMs.
+test_two()
+{
+	local prefix=$1 name
+	shift
+	for name in $(test_listed two); do
+		runner=two.sh test_boot "$prefix$name" "$@" "$name"
+	done
+}
+
 # test_alone PREFIX KERNEL: what needs two processors, or two VMs.
 test_alone()
 {
-	local name
 	local -a smp
 	mapfile -t smp < <(test_listed smp)
 	((!${#smp[@]})) || test_boot "$1smp" --kernel "$2" --size full "${smp[@]}"
-	for name in $(test_listed two); do
-		runner=two.sh test_boot "$1$name" --kernel "$2" --size full "$name"
-	done
+	test_two "$1" --kernel "$2" --size full
 }
 
 # test_warnings VERSION: the module must build with W=1 and print no warning.
@@ -158,15 +165,14 @@ test_share()
 	}'
 }
 
-# test_small TEST...: on the debug kernel.
+# test_small TEST...: on the debug kernel, in an even number of VMs.
 test_small()
 {
 	local i
 	local -a part
-	for i in 1 2 3; do
-		mapfile -t part < <(test_share $i 3 "$@")
-		((!${#part[@]})) || test_beside test_boot debug-$i --kernel debug --size small \
-			--append kmemleak=off --cpus 1 "${part[@]}"
+	for i in 1 2 3 4; do
+		mapfile -t part < <(test_share $i 4 "$@")
+		((!${#part[@]})) || test_beside test_boot debug-$i "${debug[@]}" --cpus 1 "${part[@]}"
 	done
 }
 
@@ -174,11 +180,11 @@ test_small()
 # less than two with two each. So what needs no second processor goes first, two at a
 # time, while the debug kernel is built beside the tests of the fast one; then the rest,
 # alone. kmemleak makes the debug kernel 2.5 times slower, so it only watches the unit
-# tests and those in which the most comes and goes, or cannot be allocated; these have two processors, of which
-# they mostly need one.
+# tests and those in which the most comes and goes, or cannot be allocated; these have two
+# processors, of which they mostly need one.
 test_default()
 {
-	local -a full small stock leak
+	local -a full small stock leak debug=(--kernel debug --size small)
 	mapfile -t full < <(test_modest)
 	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown|nomem')
 	mapfile -t leak < <(test_pick kunit smoke teardown nomem | sed 's/^kunit/vm\/&/')
@@ -189,10 +195,12 @@ test_default()
 	[[ ! $(test_pick runner) ]] || test_beside test_runner runner
 	[[ ! $(test_pick host) ]] || test_beside test_host host
 	((!${#stock[@]})) || test_beside test_boot stock --kernel stock --size full --cpus 1 "${stock[@]}"
-	((!${#leak[@]})) || test_beside test_boot leak --kernel debug --size small "${leak[@]}"
+	((!${#leak[@]})) || test_beside test_boot leak "${debug[@]}" "${leak[@]}"
+	debug+=(--append kmemleak=off)
 	((!${#small[@]})) || test_small "${small[@]}"
 	test_together
 	test_alone '' fast
+	test_two debug- "${debug[@]}"
 }
 
 test_matrix()
