@@ -540,8 +540,12 @@ static int ina_rx_other(struct ina_rx_walk *walk, const void *data,
 	}
 	if (walk->pieces.body)
 		pkt->body = walk->pieces.body;
-	if (!ina_wire_is_elements(pkt->type))
+	if (!ina_wire_is_elements(pkt->type)) {
 		pkt->body = ina_rx_copy(pkt->body, len - sizeof(struct ina_hdr));
+		err = ina_wire_reserved(pkt);
+		if (err)
+			return err;
+	}
 	err = ina_rx_find(walk);
 	if (err)
 		return err;

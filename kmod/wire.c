@@ -6,6 +6,7 @@
 #include <linux/crc32c.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
+#include <linux/string.h>
 #include <linux/unaligned.h>
 
 #include "stats.h"
@@ -151,6 +152,28 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 	if (need_crc && !(pkt->flags & INA_F_CRC))
 		return INA_STAT_DROP_NOCSUM;
 	return 0;
+}
+
+/**
+ * ina_wire_reserved() - is 0 what has no meaning yet
+ * @pkt: control, its body contiguous where its sender cannot change it
+ *
+ * Return: 0 or INA_STAT_DROP_FLAGS.
+ */
+int ina_wire_reserved(const struct ina_pkt *pkt)
+{
+	const struct ina_join_hdr *join = pkt->body;
+	const struct ina_ready_hdr *ready = pkt->body;
+	const struct ina_grant_hdr *grant = pkt->body;
+	bool zero = true;
+
+	if (pkt->type == INA_TYPE_JOIN)
+		zero = !memchr_inv(join->pad, 0, sizeof(join->pad));
+	else if (pkt->type == INA_TYPE_READY)
+		zero = !ready->pad;
+	else if (pkt->type == INA_TYPE_GRANT)
+		zero = !grant->pad;
+	return zero ? 0 : INA_STAT_DROP_FLAGS;
 }
 
 /**

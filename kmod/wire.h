@@ -71,6 +71,7 @@ static inline bool ina_wire_is_hop(u8 type)
 
 int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 		   struct ina_pkt *pkt);
+int ina_wire_reserved(const struct ina_pkt *pkt);
 int ina_wire_verify(const void *data, unsigned int len,
 		    const struct ina_pkt *pkt);
 void ina_wire_build(struct ina_hdr *hdr, const struct ina_pkt *pkt);

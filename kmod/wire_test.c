@@ -213,6 +213,33 @@ static void parse__flags(struct kunit *test)
 	}
 }
 
+/* Each byte of what is reserved, and no other. */
+static void parse__reserved(struct kunit *test)
+{
+	static const struct {
+		u8 type, at, len;
+	} pads[] = {
+		{ INA_TYPE_JOIN, 66, 6 }, { INA_TYPE_READY, 20, 4 }, { INA_TYPE_GRANT, 12, 4 },
+	};
+	struct ina_hdr *hdr = test->priv;
+	u8 *body = (u8 *)(hdr + 1);
+	struct ina_pkt pkt;
+	unsigned int i, at, len;
+	int want;
+
+	for (i = 0; i < ARRAY_SIZE(pads); i++) {
+		len = wire_test_fill(hdr, pads[i].type);
+		KUNIT_ASSERT_EQ(test, ina_wire_parse(hdr, len, false, &pkt), 0);
+		for (at = 0; at < len - sizeof(*hdr); at++) {
+			want = at >= pads[i].at && at < pads[i].at + pads[i].len ?
+			       INA_STAT_DROP_FLAGS : 0;
+			memset(body, 0, len - sizeof(*hdr));
+			body[at] = 1;
+			KUNIT_EXPECT_EQ(test, ina_wire_reserved(&pkt), want);
+		}
+	}
+}
+
 /* Could it be the size of a packet of three elements? */
 static bool wire_test_fits(unsigned int len)
 {
@@ -514,6 +541,7 @@ static struct kunit_case wire_test_cases[] = {
 	KUNIT_CASE(parse__version),
 	KUNIT_CASE(parse__type),
 	KUNIT_CASE(parse__flags),
+	KUNIT_CASE(parse__reserved),
 	KUNIT_CASE(parse__size),
 	KUNIT_CASE(parse__elem),
 	KUNIT_CASE(parse__count),

@@ -28,7 +28,7 @@ static const char raw_help[] =
 	"  --reorder, --duplicate PERCENT, --mtu N, --hash X\n"
 	"  --token-lie, --workers-lie N, --length-lie, --bad-fragments, --old-epoch,\n"
 	"  --window-lie, --from-stranger ADDR, --leave\n"
-	"kinds: sound short empty version type type0 flags size crc nocsum job result\n"
+	"kinds: sound short empty version type type0 flags reserved size crc nocsum job result\n"
 	"       options whole udpsum udplen fragments padded otherhost\n";
 
 static _Noreturn void raw_usage(const char *what)

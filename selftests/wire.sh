@@ -83,7 +83,7 @@ refusals()
 	ok "$node: a packet without room for its header is refused" by ns_drop_short 1
 	ok "$node: an unknown version is refused" by ns_drop_version 1
 	ok "$node: two unknown types are refused" by ns_drop_type 2
-	ok "$node: an unknown flag is refused" by ns_drop_flags 1
+	ok "$node: an unknown flag, and a reserved field that is not 0, are refused" by ns_drop_flags 2
 	ok "$node: a size that does not fit the type is refused" by ns_drop_size 1
 	ok "$node: a wrong crc32c is refused" by ns_drop_crc 1
 	ok "$node: a sound packet reaches the job" by drop_source 1
@@ -175,28 +175,28 @@ for node in hook sock bare; do
 	root_of $node 7 2 capacity 2000 encap "${encap[$node]}"
 done
 
-bad=(sound short version type type0 flags size crc)
-outside=(ns_drop_short+1 ns_drop_version+1 ns_drop_type+2 ns_drop_flags+1 ns_drop_size+1 ns_drop_crc+1)
-craft hook rx_hook 8 "${bad[@]}"
+bad=(sound short version type type0 flags reserved size crc)
+outside=(ns_drop_short+1 ns_drop_version+1 ns_drop_type+2 ns_drop_flags+2 ns_drop_size+1 ns_drop_crc+1)
+craft hook rx_hook 9 "${bad[@]}"
 refusals hook
 ok "hook: each was counted once and came by the hook" \
-	grew "${outside[@]}" drop_source+1 tx_control+1 ns_rx_hook+8
+	grew "${outside[@]}" drop_source+1 tx_control+1 ns_rx_hook+9
 # The hook leaves to the socket what names no job of ours.
 craft hook rx_udp 2 job empty
 ok "hook: what names no job of ours is left to the socket" \
 	grew ns_drop_job+1 ns_drop_short+1 ns_rx_udp+2
 
-craft sock rx_udp 10 "${bad[@]}" job empty
+craft sock rx_udp 11 "${bad[@]}" job empty
 ok "sock: an unknown job is refused" by ns_drop_job 1
 outside[0]=ns_drop_short+2
 ok "sock: each was counted once and came by the socket" \
-	grew "${outside[@]}" ns_drop_job+1 drop_source+1 tx_control+1 ns_rx_udp+10
+	grew "${outside[@]}" ns_drop_job+1 drop_source+1 tx_control+1 ns_rx_udp+11
 
-craft bare rx_ip 11 "${bad[@]}" job empty nocsum
+craft bare rx_ip 12 "${bad[@]}" job empty nocsum
 ok "bare: an unknown job is refused" by ns_drop_job 1
 ok "bare: a packet without a crc32c is refused" by ns_drop_nocsum 1
 ok "bare: each was counted once and came by IP" \
-	grew "${outside[@]}" ns_drop_job+1 ns_drop_nocsum+1 drop_source+1 tx_control+1 ns_rx_ip+11
+	grew "${outside[@]}" ns_drop_job+1 ns_drop_nocsum+1 drop_source+1 tx_control+1 ns_rx_ip+12
 
 craft hook rx_udp 1 nocsum --zero-checksum
 ok "the hook leaves a packet without any checksum to the socket, which refuses it" \

@@ -46,6 +46,19 @@ static size_t raw_craft_result(const struct raw *raw, uint8_t *packet)
 	return sizeof(*hdr) + 4;
 }
 
+/* A READY with something where nothing is. Return: its bytes. */
+static size_t raw_craft_reserved(const struct raw *raw, uint8_t *packet)
+{
+	struct ina_hdr *hdr = (struct ina_hdr *)packet;
+	struct ina_ready_hdr *ready = (struct ina_ready_hdr *)(hdr + 1);
+
+	hdr->type = INA_TYPE_READY;
+	ready->pad = htonl(1);
+	if (raw->o.ip)
+		raw_seal(packet, sizeof(*hdr) + sizeof(*ready));
+	return sizeof(*hdr) + sizeof(*ready);
+}
+
 /* What is wrong inside. Return: bytes, 0 if there is no such kind. */
 static size_t raw_craft_spoil(const struct raw *raw, const char *kind, uint8_t *packet)
 {
@@ -69,6 +82,8 @@ static size_t raw_craft_spoil(const struct raw *raw, const char *kind, uint8_t *
 		return RAW_CRAFT_SIZE + 1;
 	else if (!strcmp(kind, "result"))
 		return raw_craft_result(raw, packet);
+	else if (!strcmp(kind, "reserved"))
+		return raw_craft_reserved(raw, packet);
 	else if (!strcmp(kind, "job"))
 		hdr->job = ~hdr->job;
 	else if (!strcmp(kind, "nocsum"))
