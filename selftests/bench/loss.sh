@@ -14,7 +14,7 @@
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/../lib.sh"
 
-rate=8			# Mbit/s of a link, each way; the CPUs must be able to do more
+rate=4			# Mbit/s of a link, each way; the CPUs must be able to do far more
 delays=(40 2)		# ms, one way
 losses=(0 0.01 0.1 1 5)	# percent, each way of each link
 repeats=$(full 2 1)
@@ -79,7 +79,7 @@ rounds_at()
 	case $1 in
 	5) full 16 16 ;;
 	1) full 24 16 ;;
-	*) full 160 16 ;;
+	*) full 120 16 ;;
 	esac
 }
 
