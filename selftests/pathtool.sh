@@ -171,72 +171,89 @@ ok "each goes through another spine, too" \
 	found "sorted(via) == [('fd00:11:%d::2' % i,) for i in range(1, 5)]"
 
 # Computing what they compute.
-for hash in xor crc16 linux:$seed; do
-	ok "$hash: computed" auto job 7 hash "$hash" paths 4 dry-run
-	ok "$hash: all four ways" found "sorted(via) == [(i,) for i in range(4)]"
-	ok "$hash: IPv6" auto job 8 hash "$hash" paths 4 dry-run
-	ok "$hash: all four ways" found "sorted(via) == [(i,) for i in range(4)]"
-done
-ok "16 ways, eight paths" auto job 7 hash crc16 paths 16 dry-run
-ok "each another way" found "len(it) == 8 and len(set(via)) == 8"
-if [[ -e /proc/sys/net/ipv4/fib_multipath_hash_seed ]]; then
-	ok "a seed of 0 is not known" fails 1 \
-		"Error: net.ipv4.fib_multipath_hash_seed is 0, the key of the hash is random: set it on the routers, or leave out hash to probe" \
-		path auto job 7 hash linux paths 4 dry-run
-	setting l1 "$seed" ipv4/fib_multipath_hash_seed
-	setting a "$seed" ipv4/fib_multipath_hash_seed
-	ok "the seed of this kernel is taken" auto job 7 hash linux paths 4 dry-run
-	ok "linux: the leaf does the same" agrees
-	auto job 7 dry-run
-	ok "linux: packets do as well" found "sorted(via) == [('10.11.%d.2' % i,) for i in range(1, 5)]"
-else
-	why="the hash of a kernel before 6.11 has a random key"
-	ok "linux: an old kernel is refused" fails 1 \
-		"Error: this kernel has no net.ipv4.fib_multipath_hash_seed (6.11 and later have): its hash has a random key; leave out hash to probe, or say linux:SEED" \
-		path auto job 7 hash linux paths 4 dry-run
-	skip "linux: the leaf does the same" "$why"
-fi
+computed()
+{
+	for hash in xor crc16 linux:$seed; do
+		ok "$hash: computed" auto job 7 hash "$hash" paths 4 dry-run
+		ok "$hash: all four ways" found "sorted(via) == [(i,) for i in range(4)]"
+		ok "$hash: IPv6" auto job 8 hash "$hash" paths 4 dry-run
+		ok "$hash: all four ways" found "sorted(via) == [(i,) for i in range(4)]"
+	done
+	ok "16 ways, eight paths" auto job 7 hash crc16 paths 16 dry-run
+	ok "each another way" found "len(it) == 8 and len(set(via)) == 8"
+	if [[ -e /proc/sys/net/ipv4/fib_multipath_hash_seed ]]; then
+		ok "a seed of 0 is not known" fails 1 \
+			"Error: net.ipv4.fib_multipath_hash_seed is 0, the key of the hash is random: set it on the routers, or leave out hash to probe" \
+			path auto job 7 hash linux paths 4 dry-run
+		setting l1 "$seed" ipv4/fib_multipath_hash_seed
+		setting a "$seed" ipv4/fib_multipath_hash_seed
+		ok "the seed of this kernel is taken" auto job 7 hash linux paths 4 dry-run
+		ok "linux: the leaf does the same" agrees
+		auto job 7 dry-run
+		ok "linux: packets do as well" found "sorted(via) == [('10.11.%d.2' % i,) for i in range(1, 5)]"
+	else
+		why="the hash of a kernel before 6.11 has a random key"
+		ok "linux: an old kernel is refused" fails 1 \
+			"Error: this kernel has no net.ipv4.fib_multipath_hash_seed (6.11 and later have): its hash has a random key; leave out hash to probe, or say linux:SEED" \
+			path auto job 7 hash linux paths 4 dry-run
+		skip "linux: the leaf does the same" "$why"
+	fi
+}
 
 # What is refused.
-ok "hash without paths" fails 2 \
-	"Error: paths is required with hash: how many ways the routers choose from" path auto job 7 hash xor
-ok "an unknown hash" fails 2 'Error: unknown hash "md5"; known: xor, crc16, linux' \
-	path auto job 7 hash md5 paths 4
-ok "no seed" fails 2 'Error: hash: "x" is not a seed from 1 to 4294967295' \
-	path auto job 7 hash linux:x paths 4
-ok "no job" fails 2 "Error: job is required" path auto
-ok "a job that is not there" fails 1 "Error: No such job: see 'inaconf job show' (job)" path auto job 70
-ok "a job without ports" fails 1 \
-	"Error: job 9 is not carried by UDP, its packets have no ports: add paths with dev, src or dst" \
-	path auto job 9
-ok "a stranger" fails 1 "Error: 10.2.0.9 is neither the parent nor a child in the tree of job 7" \
-	path auto job 7 peer 10.2.0.9
+refusals()
+{
+	ok "hash without paths" fails 2 \
+		"Error: paths is required with hash: how many ways the routers choose from" path auto job 7 hash xor
+	ok "an unknown hash" fails 2 'Error: unknown hash "md5"; known: xor, crc16, linux' \
+		path auto job 7 hash md5 paths 4
+	ok "no seed" fails 2 'Error: hash: "x" is not a seed from 1 to 4294967295' \
+		path auto job 7 hash linux:x paths 4
+	ok "no job" fails 2 "Error: job is required" path auto
+	ok "a job that is not there" fails 1 "Error: No such job: see 'inaconf job show' (job)" path auto job 70
+	ok "a job without ports" fails 1 \
+		"Error: job 9 is not carried by UDP, its packets have no ports: add paths with dev, src or dst" \
+		path auto job 9
+	ok "a stranger" fails 1 "Error: 10.2.0.9 is neither the parent nor a child in the tree of job 7" \
+		path auto job 7 peer 10.2.0.9
+}
+
+# The tool alone does these.
+if [[ $INA_SIZE == full ]]; then
+	computed
+	refusals
+fi
 on a inaconf tree set job 8 child fd00:2::2
 ok "the root without a peer" fails 1 "Error: this node is the root: name a child by peer" path auto job 8
 ok "a child" auto job 8 peer fd00:2::2 dry-run
 ok "ways to a child" found "len(set(via)) == 4"
 
 # Fabrics with less to find.
-spread 1
-ok "one spine" auto job 7 dry-run
-ok "there is no other way" found "len(kept) == 1 and not new"
-spread "$spines"
-on l1 ip rule add from 10.11.0.0/16 to 10.1.0.0/24 blackhole
-ok "spines that do not answer" fails 1 \
-	"Error: no router says that it was passed: tell by hash what they compute" path auto job 7 dry-run
-on l1 ip rule del from 10.11.0.0/16 to 10.1.0.0/24 blackhole
-on a ip link set eth0 down
-ok "a peer that cannot be reached" fails 1 "Error: cannot send from 10.1.0.2 to 10.2.0.2: Network is unreachable" \
-	path auto job 7 dry-run
-on a ip link set eth0 up
-on a ip route add default via 10.1.0.1
-on b ip link set eth0 down
-on l1 ip rule add to 10.1.0.0/24 blackhole
-ok "nobody answers" fails 1 "Error: no router on the way answers, nor who is at its end" \
-	path auto job 7 dry-run
-on l1 ip rule del to 10.1.0.0/24 blackhole
-on b ip link set eth0 up
-on b ip route add default via 10.2.0.1
+less()
+{
+	spread 1
+	ok "one spine" auto job 7 dry-run
+	ok "there is no other way" found "len(kept) == 1 and not new"
+	spread "$spines"
+	on l1 ip rule add from 10.11.0.0/16 to 10.1.0.0/24 blackhole
+	ok "spines that do not answer" fails 1 \
+		"Error: no router says that it was passed: tell by hash what they compute" path auto job 7 dry-run
+	on l1 ip rule del from 10.11.0.0/16 to 10.1.0.0/24 blackhole
+	on a ip link set eth0 down
+	ok "a peer that cannot be reached" fails 1 "Error: cannot send from 10.1.0.2 to 10.2.0.2: Network is unreachable" \
+		path auto job 7 dry-run
+	on a ip link set eth0 up
+	on a ip route add default via 10.1.0.1
+	on b ip link set eth0 down
+	on l1 ip rule add to 10.1.0.0/24 blackhole
+	ok "nobody answers" fails 1 "Error: no router on the way answers, nor who is at its end" \
+		path auto job 7 dry-run
+	on l1 ip rule del to 10.1.0.0/24 blackhole
+	on b ip link set eth0 up
+	on b ip route add default via 10.2.0.1
+}
+
+[[ $INA_SIZE != full ]] || less
 
 # Paths for what was found.
 paths()

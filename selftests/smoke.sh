@@ -21,11 +21,12 @@ on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
 on w0 inaconf tree set job 7 parent 10.0.0.1
 on w1 inaconf tree set job 7 parent 10.0.0.1
 
-spawn w0 w0.log ina-perf --job 7 --rank 0 --rounds 20 --elements "$elements"
+spawn w0 w0.log script -qec "ina-perf --job 7 --rank 0 --rounds 20 --elements $elements" /dev/null
 p0=$!
 spawn w1 w1.log ina-perf --json --job 7 --rank 1 --rounds 20 --elements "$elements"
 p1=$!
 ok "two workers sum 20 rounds of $elements elements" finish "$p0" "$p1"
+ok "a bar on a terminal tells how far it is" grep -q '\[##*\] 20/20 rounds' "$_dir/w0.log"
 n=${elements%k}000
 ok "ina-perf tells the same in JSON, with percentiles" jq -e "
 	.job == 7 and .rank == 1 and .workers == 2 and .dtype == \"int32\" and .elements == $n and

@@ -23,6 +23,10 @@ export LD_LIBRARY_PATH=$INA_BUILD/userlib
 # Without it init would die at the end, which is a panic. A minimal system has none.
 [[ $(command -v poweroff) ]] || ln -s "$(command -v busybox)" /usr/sbin/poweroff
 
+# Without a clock the guest is in 1970; its configuration was written just now.
+printf -v now '%(%s)T' -1
+((now > 10 ** 9)) || date -us "@$(stat -c %Y "$results/run.conf")" >/dev/null
+
 verdict()
 {
 	echo "$*" >>"$results/verdict"
