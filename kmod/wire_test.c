@@ -214,7 +214,7 @@ static void parse__flags(struct kunit *test)
 }
 
 /* Each byte of what is reserved, and no other. */
-static void parse__reserved(struct kunit *test)
+static void reserved__pads(struct kunit *test)
 {
 	static const struct {
 		u8 type, at, len;
@@ -541,7 +541,6 @@ static struct kunit_case wire_test_cases[] = {
 	KUNIT_CASE(parse__version),
 	KUNIT_CASE(parse__type),
 	KUNIT_CASE(parse__flags),
-	KUNIT_CASE(parse__reserved),
 	KUNIT_CASE(parse__size),
 	KUNIT_CASE(parse__elem),
 	KUNIT_CASE(parse__count),
@@ -558,6 +557,7 @@ static struct kunit_case wire_test_cases[] = {
 	KUNIT_CASE(frags__edges),
 	KUNIT_CASE(count__edges),
 	KUNIT_CASE(count__random),
+	KUNIT_CASE(reserved__pads),
 	{}
 };
 

@@ -329,10 +329,10 @@ reached()
 	((${now[$3]:-0} >= $4))
 }
 
-# timed TEXT COMMAND...: a case that measures rates or times, of which the debug kernel takes most.
+# timed TEXT COMMAND...: ok, but not in a small pass, whose kernel is too slow to measure rates or times.
 timed()
 {
-	[[ ${INA_SIZE:-full} != full ]] || ok "$@"
+	[[ ${INA_SIZE:-full} == full ]] && ok "$@"
 }
 
 # The plan and the exit status; the last line of every test.

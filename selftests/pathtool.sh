@@ -219,7 +219,7 @@ refusals()
 }
 
 # The tool alone does these.
-if [[ $INA_SIZE == full ]]; then
+if [[ ${INA_SIZE:-full} == full ]]; then
 	computed
 	refusals
 fi
@@ -253,7 +253,7 @@ less()
 	on b ip route add default via 10.2.0.1
 }
 
-[[ $INA_SIZE != full ]] || less
+[[ ${INA_SIZE:-full} != full ]] || less
 
 # Paths for what was found.
 paths()

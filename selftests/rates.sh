@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 
 declare -A mbit=([w1]=6 [w2]=12 [w3]=24 [root]=24)
-elements=$(full 300000 30000)	# 4 rounds in flight: w2 alone takes 3 s for them, w1 6 s
+elements=$(full 300000 30000)	# 4 rounds in flight: at full size w2 alone takes 3 s for them, w1 6 s
 small=$(full 60000 6000)	# of rounds that are many
 hold=$(full 2 4)		# seconds w3 comes later
 here=$(dirname "$0")
@@ -144,7 +144,7 @@ run 4 "$elements" --hold-before-round "0:$hold"
 ok "sums are right, one worker later than the others" sums
 watch_stop
 grants show
-ok "never more is granted than the parent can take (Iq. 1), nor more than a child can send" grants bound 24 6 12 24
+ok "each child has its grant, never more than the parent can take (Iq. 1) or the child can send" grants bound 24 6 12 24
 timed "while one is late the others have all they can send" grants reached 6 12 -
 timed "when it starts, what is there is shared anew, the least first" grants reached 6 9 9
 timed "what one has that ends goes to the others" grants reached 6 - 18

@@ -165,7 +165,8 @@ test_share()
 	}'
 }
 
-# test_small TEST...: on the debug kernel, in an even number of VMs.
+# test_small TEST...: on the debug kernel, with its options in the caller's debug, in an even
+# number of VMs.
 test_small()
 {
 	local i
