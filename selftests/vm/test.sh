@@ -147,17 +147,17 @@ test_host()
 	say "host: $(grep -c '^ok ' "$log") passed"
 }
 
-# test_share N OF TEST...: one share of these, by what they take.
+# test_share N WEIGHTS TEST...: share N of these, by what they take and what each share weighs.
 test_share()
 {
-	local n=$1 of=$2 test
+	local n=$1 weights=$2 test
 	shift 2
 	for test; do
 		echo "$("$here/tests.sh" cost "$test") $test"
-	done | sort -rn | awk -v n="$n" -v of="$of" '{
+	done | sort -rn | awk -v n="$n" -v weights="$weights" 'BEGIN { of = split(weights, weight) } {
 		into = 1
 		for (i = 2; i <= of; i++)
-			if (sum[i] < sum[into])
+			if (sum[i] / weight[i] < sum[into] / weight[into])
 				into = i
 		sum[into] += $1
 		if (into == n)
@@ -165,14 +165,14 @@ test_share()
 	}'
 }
 
-# test_small TEST...: on the debug kernel, with its options in the caller's debug, in an even
-# number of VMs.
+# test_small TEST...: on the debug kernel, with its options in the caller's debug. The last
+# shares are small ones, so that no processor is idle for long at the end.
 test_small()
 {
 	local i
 	local -a part
-	for i in 1 2 3 4; do
-		mapfile -t part < <(test_share $i 4 "$@")
+	for i in 1 2 3 4 5 6; do
+		mapfile -t part < <(test_share $i "2 2 2 2 1 1" "$@")
 		((!${#part[@]})) || test_beside test_boot debug-$i "${debug[@]}" --cpus 1 "${part[@]}"
 	done
 }
