@@ -125,13 +125,13 @@ ok "-j" bash -c '"$1" -j plan place topo topo.yaml running now.yaml job 2 hosts 
 ok "-j: the same" holds '.own == 2 and .bound == 2 and .moved == 1 and .optimal and .score == 3 and
 	.jobs[0] == {job: 1, hosts: ["n6", "n1", "n3"], tree: "own", root: "s1", moved: true}'
 ok "too many machines" place 1 running now.yaml job 2 hosts 4 size 1
-ok "is said" grep -qx "Error: job 2 needs 4 machines, 3 are free" err
+ok "is said" grep -qx "Error: topo.yaml: job 2 needs 4 machines, 3 are free" err
 ok "a job that runs" refuses "job 1 runs already" running now.yaml job 1 hosts 1 size 1
 sed '/name: b0/s/10.0.2.0/"fd00::2"/' topo.yaml >six.yaml
 mv topo.yaml good.yaml
 mv six.yaml topo.yaml
 ok "IPv4 and IPv6 in one tree" refuses \
-	"job 2: n4 has an IPv4 address (10.0.0.4), b0 an IPv6 one (fd00::2): a tree has one family" \
+	"topo.yaml: job 2: n4 has an IPv4 address (10.0.0.4), b0 an IPv6 one (fd00::2): a tree has one family" \
 	running b1.yaml "${new[@]}"
 mv good.yaml topo.yaml
 ok "no hosts" refuses "hosts is required: how many machines the job needs" job 1 size 1
@@ -141,7 +141,7 @@ sed 's/\(name: n[245]\),/\1, capacity: 0,/' topo.yaml >good.yaml
 mv topo.yaml all.yaml
 mv good.yaml topo.yaml
 ok "machines that may not sum" place 1 running now.yaml "${new[@]}"
-ok "are said" grep -qx "Error: job 2: none of its 3 machines has capacity to sum" err
+ok "are said" grep -qx "Error: topo.yaml:3: job 2: n2 and its 2 other machines have no capacity to sum" err
 sed 's/\(name: n2\),/\1, capacity: 0,/' all.yaml >topo.yaml
 ok "who may not sum is not the root" bash -c '"$1" plan place topo topo.yaml running now.yaml job 2 hosts 3 size 4M |
 	grep -qx "# job 2: n4 n2 n5"' - "$inaconf"

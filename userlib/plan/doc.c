@@ -153,6 +153,12 @@ int ina_doc_fail(const struct ina_doc_value *value, struct ina_doc_error *err,
 	return -EINVAL;
 }
 
+const char *ina_doc_place(const struct ina_doc_value *value, int *line)
+{
+	*line = value->line;
+	return value->file;
+}
+
 static int doc_fail_line(struct doc_build *build, size_t line, const char *what)
 {
 	snprintf(build->err->text, sizeof(build->err->text), "%.*s:%zu: %s",

@@ -167,8 +167,8 @@ static int jobs_write(const struct ina_jobs_work *work, struct ina_plan_job *job
 		return ina_jobs_fail_memory(work);
 	}
 	if (ina_plan_misfit(&made, &why) >= 0) {
-		snprintf(work->err->text, sizeof(work->err->text), "job %u: %.480s", job->id,
-			 why.text);
+		ina_topo_fail(work->topo, INA_TOPO_NONE, work->err, "job %u: %.340s", job->id,
+			      why.text);
 		ina_plan_job_clear(&made);
 		return -EINVAL;
 	}
@@ -245,8 +245,9 @@ static int jobs_root(const struct ina_jobs_work *work, const struct ina_jobs_new
 	while (run->n > 1 && at < run->n && work->topo->nodes[run->hosts[at]].capacity < 1)
 		at++;
 	if (at == run->n) {
-		snprintf(work->err->text, sizeof(work->err->text),
-			 "job %u: none of its %d machines has capacity to sum", new->id, run->n);
+		ina_topo_fail(work->topo, run->hosts[0], work->err,
+			      "job %u: %.80s and its %d other machines have no capacity to sum",
+			      new->id, work->topo->nodes[run->hosts[0]].name, run->n - 1);
 		return -ENOSPC;
 	}
 	root = run->hosts[at];
@@ -267,9 +268,9 @@ static int jobs_place(struct ina_jobs_work *work, struct ina_place *place,
 	if (!err)
 		err = run.hosts ? ina_place_best(place, new->hosts, run.hosts, score) : -ENOMEM;
 	if (err == -ENOSPC)
-		snprintf(work->err->text, sizeof(work->err->text),
-			 "job %u needs %d machines, %d are free", new->id, new->hosts,
-			 ina_place_free(place));
+		ina_topo_fail(work->topo, INA_TOPO_NONE, work->err,
+			      "job %u needs %d machines, %d are free", new->id, new->hosts,
+			      ina_place_free(place));
 	else if (err)
 		err = ina_jobs_fail_memory(work);
 	if (!err)
@@ -296,10 +297,8 @@ static int jobs_come(struct ina_jobs_work *work, const struct ina_jobs_new *new,
 		}
 	}
 	place = ina_place_create(work->topo, new->alpha, false);
-	if (!place && errno == EINVAL) {
-		snprintf(work->err->text, sizeof(work->err->text), "a rack is in two pods");
-		return -EINVAL;
-	}
+	if (!place && errno == EINVAL)
+		return ina_topo_fail(work->topo, INA_TOPO_NONE, work->err, "a rack is in two pods");
 	err = place ? jobs_place(work, place, new, score) : ina_jobs_fail_memory(work);
 	ina_place_destroy(place);
 	return err;
