@@ -127,12 +127,26 @@ ok "-j: the same" holds '.own == 2 and .bound == 2 and .moved == 1 and .optimal 
 ok "too many machines" place 1 running now.yaml job 2 hosts 4 size 1
 ok "is said" grep -qx "Error: topo.yaml: job 2 needs 4 machines, 3 are free" err
 ok "a job that runs" refuses "job 1 runs already" running now.yaml job 1 hosts 1 size 1
-sed '/name: b0/s/10.0.2.0/"fd00::2"/' topo.yaml >six.yaml
 mv topo.yaml good.yaml
-mv six.yaml topo.yaml
-ok "IPv4 and IPv6 in one tree" refuses \
-	"topo.yaml: job 2: n4 has an IPv4 address (10.0.0.4), b0 an IPv6 one (fd00::2): a tree has one family" \
-	running b1.yaml "${new[@]}"
+sed 's/ {host: b0[^}]*},//' direct.yaml >waits.yaml
+for addr in 'addr: "fd00::2",' ''; do
+	sed "/name: b0/s/addr: 10.0.2.0,/$addr/" good.yaml >topo.yaml
+	ok "an aggregator with ${addr:-no address}" place 0 running waits.yaml
+	ok "is passed over" grep -qx "#   tree of its own at s1" out
+	ok "also if no other joins the machines" place 0 running b1.yaml "${new[@]}"
+	ok "and their first sums" grep -qx "#   no aggregators join its machines; its first machine sums" out
+	ok "an address of the plan counts" place 0 running now.yaml
+	ok "more than that of the topology" grep -qx "#   tree of its own at s0" out
+done
+sed '/name: n[24]/s/10.0.0.\([24]\)/"fd00::\1"/' good.yaml >topo.yaml
+ok "machines of one family" place 0 running now.yaml job 2 hosts 2 size 1
+ok "are taken" grep -qx "# job 2: n2 n4" out
+sed '/name: n2/s/10.0.0.2/"fd00::2"/' good.yaml >topo.yaml
+ok "of the one that has enough" place 0 running now.yaml job 2 hosts 2 size 1
+ok "not one of each" grep -qx "# job 2: n4 n5" out
+ok "neither has enough" place 1 running now.yaml "${new[@]}"
+ok "is said" grep -qxF "Error: topo.yaml:5: job 2: n4 has an IPv4 address (10.0.0.4), n2 an IPv6 one (fd00::2): \
+a tree has one family, and no 3 machines of one are free: ask for fewer hosts, or change addr" err
 mv good.yaml topo.yaml
 ok "no hosts" refuses "hosts is required: how many machines the job needs" job 1 size 1
 ok "no job" refuses "job is required" hosts 1

@@ -51,6 +51,39 @@ static int running_hosts(const struct ina_jobs_work *work, const struct ina_plan
 	return 0;
 }
 
+/* Address family of a job: all its machines with an address are of one; 0 if none has any. */
+static int running_family(const struct ina_plan_job *job)
+{
+	int family = 0;
+
+	for (int i = 0; !family && i < job->n_nodes; i++)
+		family = ina_plan_family(job->nodes[i].addr);
+	return family;
+}
+
+/* Only switches whose aggregator can be in a tree with the machines of @job have units for it. */
+static void running_admit(struct ina_jobs_work *work, const struct ina_plan_job *job)
+{
+	int family = running_family(job), other = family ? 0 : work->family;
+	const struct ina_topo_node *nodes = work->topo->nodes;
+
+	for (int i = 0; i < work->topo->n_nodes; i++) {
+		int at = work->switch_of[i], has = ina_plan_family(nodes[i].addr);
+		bool fits = family ? has == family : !has || has == other;
+
+		if (at >= 0)
+			work->usable.nodes[at].capacity = fits ? nodes[at].capacity : 0;
+	}
+	/* The plan knows better. */
+	for (int i = 0; i < job->n_nodes; i++) {
+		int host = ina_topo_find(work->topo, job->nodes[i].host);
+		int at = host < 0 ? INA_TOPO_NONE : work->switch_of[host];
+
+		if (at >= 0 && job->nodes[i].addr)
+			work->usable.nodes[at].capacity = nodes[at].capacity;
+	}
+}
+
 /* Which candidate the job runs with; INA_TOPO_NONE if it waits, -EINVAL if with another tree. */
 static int running_recognise(struct ina_jobs_work *work, const struct ina_plan_job *job,
 			     const struct ina_jobs_run *run)
@@ -62,6 +95,7 @@ static int running_recognise(struct ina_jobs_work *work, const struct ina_plan_j
 	ina_jobs_shape_direct(work, run);
 	if (ina_jobs_matches(work, job))
 		return INA_TOPO_NONE;
+	running_admit(work, job);
 	err = ina_candidate_build(work->graph, leaves, n, INA_JOBS_CANDIDATES, &candidates);
 	if (err)
 		return err;
@@ -209,6 +243,7 @@ int ina_jobs_read(struct ina_jobs_work *work)
 		if (run->tree == -EINVAL)
 			continue;
 		leaves = ina_jobs_leaves(run, &n);
+		running_admit(work, &work->plan->jobs[j]);
 		run->number = ina_forest_enlist(work->forest, leaves, n);
 		if (run->number < 0)
 			err = ina_jobs_fail_memory(work);
