@@ -121,6 +121,23 @@ sed 's/{host: n7, addr: 10.0.0.7, workers: 1}/{host: b0, addr: 10.0.2.0}, {host:
 ok "what a tree that is not ours takes is taken" place 0 running full.yaml "${new[@]}"
 ok "the new job waits" grep -qx "#   no tree of its own fits; its first machine sums" out
 ok "without an aggregator" bash -c '! grep -A3 "^- id: 2" out | grep -q "host: b"'
+# n2 sends to a2: over the link of l0 and s0, where the tree of job 1 is.
+sed 's/{host: n7, addr: 10.0.0.7, workers: 1}/{host: a2, addr: 10.0.1.2}, {host: n2, addr: 10.0.0.2, parent: a2, workers: 1}/' \
+	now.yaml >crossing.yaml
+cp topo.yaml good.yaml
+ok "a link that a tree that is not ours crosses" place 0 running crossing.yaml
+ok "is enough for both, without a limit" grep -qx "#   tree of its own at s0" out
+sed '/l0,s0/s/rate: 40G/&, capacity: 1/' good.yaml >topo.yaml
+ok "with one, a running tree" place 0 running crossing.yaml
+ok "moves" says "# trees of their own: 1, at most 1; moved: 1; optimal" "# job 1: n6 n1 n3" \
+	"#   tree of its own at s1; moved" "# job 5: n2" "#   not a tree of plan place: stays"
+sed -i '/name: s1/s/, aggregator: b1//' topo.yaml
+ok "without another place" place 0 running crossing.yaml
+ok "it is lost" says "# trees of their own: 0, at most 0; moved: 1; optimal" "# job 1: n6 n1 n3" \
+	"#   no tree of its own fits; its first machine sums; moved" "# job 5: n2" \
+	"#   not a tree of plan place: stays"
+ok "and what sums for it gives it up" bash -c '[[ $(grep -c "parent: n6" out) == 3 ]] && ! grep -q "parent: b0" out'
+mv good.yaml topo.yaml
 ok "-j" bash -c '"$1" -j plan place topo topo.yaml running now.yaml job 2 hosts 3 size 4M >out' - "$inaconf"
 ok "-j: the same" holds '.own == 2 and .bound == 2 and .moved == 1 and .optimal and .score == 3 and
 	.jobs[0] == {job: 1, hosts: ["n6", "n1", "n3"], tree: "own", root: "s1", moved: true}'
