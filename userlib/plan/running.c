@@ -116,49 +116,59 @@ static int running_site(const struct ina_jobs_work *work, const struct ina_plan_
 	return host >= 0 && work->switch_of[host] >= 0 ? work->switch_of[host] : host;
 }
 
-/* How far away @to and what is nearer is from @from, in work->node_of; whether it is reached. */
-static bool running_walk(struct ina_jobs_work *work, int from, int to)
+/* How far all nodes are from @to through switches, in work->node_of. */
+static void running_walk(struct ina_jobs_work *work, int to)
 {
 	const struct ina_topo *topo = work->topo;
 	int *steps = work->node_of, *queue = work->up, head = 0, tail = 0;
 
 	for (int i = 0; i < topo->n_nodes; i++)
 		steps[i] = INA_TOPO_NONE;
-	steps[from] = 0;
-	queue[tail++] = from;
-	while (head < tail && steps[to] < 0) {
-		int node = queue[head++];
-
-		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
-			int other = ina_topo_other(topo, work->ends.link[i], node);
-
-			if (steps[other] >= 0 ||
-			    (other != to && topo->nodes[other].kind == INA_TOPO_HOST))
-				continue;
-			steps[other] = steps[node] + 1;
-			queue[tail++] = other;
-		}
-	}
-	return steps[to] >= 0;
-}
-
-/* Mark the links of all shortest ways through switches: packets may take any of them. */
-static void running_mark(struct ina_jobs_work *work, int from, int to)
-{
-	int *steps = work->node_of, *seen = work->children, *queue = work->up, head = 0, tail = 0;
-
-	if (!running_walk(work, from, to))
-		return;
-	memset(seen, 0, (size_t)work->topo->n_nodes * sizeof(int));
+	steps[to] = 0;
 	queue[tail++] = to;
 	while (head < tail) {
 		int node = queue[head++];
 
 		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
-			int link = work->ends.link[i];
-			int other = ina_topo_other(work->topo, link, node);
+			int other = ina_topo_other(topo, work->ends.link[i], node);
 
-			if (steps[other] < 0 || steps[other] != steps[node] - 1)
+			if (steps[other] >= 0)
+				continue;
+			steps[other] = steps[node] + 1;
+			if (topo->nodes[other].kind == INA_TOPO_SWITCH)
+				queue[tail++] = other;
+		}
+	}
+}
+
+/*
+ * Mark the links of all shortest ways through switches from the children of @parent to it, that
+ * is to @to: packets may take any of them.
+ */
+static void running_mark(struct ina_jobs_work *work, const struct ina_plan_job *job,
+			 const bool *used, int parent, int to)
+{
+	int *steps = work->node_of, *seen = work->children, *queue = work->up, head = 0, tail = 0;
+	const struct ina_topo *topo = work->topo;
+
+	running_walk(work, to);
+	memset(seen, 0, (size_t)topo->n_nodes * sizeof(int));
+	seen[to] = 1;
+	for (int i = 0; i < job->n_nodes; i++) {
+		int from = used[i] && job->nodes[i].parent == parent ?
+			   running_site(work, &job->nodes[i]) : INA_TOPO_NONE;
+
+		if (from >= 0 && steps[from] > 0 && !seen[from]++)
+			queue[tail++] = from;
+	}
+	while (head < tail) {
+		int node = queue[head++];
+
+		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
+			int link = work->ends.link[i], other = ina_topo_other(topo, link, node);
+
+			if (steps[other] != steps[node] - 1 ||
+			    (other != to && topo->nodes[other].kind == INA_TOPO_HOST))
 				continue;
 			work->taken[link] = true;
 			if (!seen[other]++)
@@ -171,21 +181,18 @@ static void running_mark(struct ina_jobs_work *work, int from, int to)
  * The links on which sums of @job go to an aggregator have a unit less. What goes to a root that
  * stands for no switch does not count, as in trees that are found here.
  */
-static void running_reserve_links(struct ina_jobs_work *work, const struct ina_plan_job *job)
+static void running_reserve_links(struct ina_jobs_work *work, const struct ina_plan_job *job,
+				  const bool *used, const bool *adds)
 {
 	const struct ina_topo *topo = work->topo;
 
 	memset(work->taken, 0, (size_t)topo->n_links * sizeof(*work->taken));
 	for (int i = 0; i < job->n_nodes; i++) {
-		int parent = job->nodes[i].parent, from, to;
+		int to = adds[i] ? running_site(work, &job->nodes[i]) : INA_TOPO_NONE;
 
-		if (parent < 0 || !ina_jobs_used(job, i))
-			continue;
-		from = running_site(work, &job->nodes[i]);
-		to = running_site(work, &job->nodes[parent]);
-		if (from >= 0 && to >= 0 && (job->nodes[parent].parent >= 0 ||
-					     topo->nodes[to].kind == INA_TOPO_SWITCH))
-			running_mark(work, from, to);
+		if (to >= 0 && (job->nodes[i].parent >= 0 ||
+				topo->nodes[to].kind == INA_TOPO_SWITCH))
+			running_mark(work, job, used, i, to);
 	}
 	for (int i = 0; i < topo->n_links; i++) {
 		if (work->taken[i])
@@ -193,18 +200,29 @@ static void running_reserve_links(struct ina_jobs_work *work, const struct ina_p
 	}
 }
 
-/* A tree that stays: what it takes of switches and links others cannot have. */
-static void running_reserve(struct ina_jobs_work *work, const struct ina_plan_job *job)
+/* A tree that stays: what it takes of switches and links others cannot have. 0 or -ENOMEM. */
+static int running_reserve(struct ina_jobs_work *work, const struct ina_plan_job *job)
 {
+	bool *used = calloc(2 * (size_t)job->n_nodes, sizeof(*used)), *adds;
+
+	if (!used)
+		return ina_jobs_fail_memory(work);
+	adds = used + job->n_nodes;
+	ina_plan_used(job, used);
 	for (int i = 0; i < job->n_nodes; i++) {
-		int site = ina_plan_adds(job, i) ? running_site(work, &job->nodes[i]) :
-						   INA_TOPO_NONE;
+		if (used[i] && job->nodes[i].parent >= 0)
+			adds[job->nodes[i].parent] = true;
+	}
+	for (int i = 0; i < job->n_nodes; i++) {
+		int site = adds[i] ? running_site(work, &job->nodes[i]) : INA_TOPO_NONE;
 
 		if (site >= 0 && work->topo->nodes[site].kind == INA_TOPO_SWITCH)
 			ina_forest_reserve(work->forest, site);
 	}
 	if (work->taken)
-		running_reserve_links(work, job);
+		running_reserve_links(work, job, used, adds);
+	free(used);
+	return 0;
 }
 
 /* Find out what a job has; what is not ours takes its units. */
@@ -220,9 +238,7 @@ static int running_read(struct ina_jobs_work *work, const struct ina_plan_job *j
 	run->tree = known ? running_recognise(work, job, run) : -EINVAL;
 	if (run->tree == -ENOMEM)
 		return ina_jobs_fail_memory(work);
-	if (run->tree == -EINVAL)
-		running_reserve(work, job);
-	return 0;
+	return run->tree == -EINVAL ? running_reserve(work, job) : 0;
 }
 
 int ina_jobs_read(struct ina_jobs_work *work)
