@@ -160,8 +160,10 @@ static bool watch_look(const struct watch *watch, struct watched *w)
 		doc = ina_doc_parse("plan load", answer.text ? answer.text : "", answer.size, &err);
 	if (doc && !ina_load_read(ina_doc_root(doc), &load, &err))
 		changed = ina_load_update(&w->state, &load, &watch->limits);
-	if (*err.text)
+	if (*err.text) {
+		ina_load_miss(&w->state);
 		error_print("host %s: no report: %s", w->host.name, err.text);
+	}
 	if (changed)
 		watch_say(w);
 	ina_doc_destroy(doc);

@@ -406,7 +406,12 @@ looks 2
 report 70 1
 looks 2
 ok "which is longer than the first time" test ! -e "$INA_FAKE/at-a/job-7"
-report 71 1
+rm "$INA_FAKE/at-a/load"
+looks 2
+report 95 1
+looks 2
+ok "a machine that does not report is not calm" test ! -e "$INA_FAKE/at-a/job-7"
+report 115 1
 ok "and then it is back" until_true test -s "$INA_FAKE/at-a/tree-7"
 ok "with the child it has there" until_true applied 5
 kill "$watch"

@@ -30,11 +30,12 @@ enum property {
 	GAIN,
 	SAME_AGAIN,
 	OCCUPIED,
+	FAMILY,
 	PROPERTIES,
 };
 
 static const char *const texts[PROPERTIES] = {
-	[PLANNED] = "a job is placed if enough machines are free, else refused",
+	[PLANNED] = "a job is placed if enough machines of one family are free, else refused",
 	[READS_BACK] = "the plan, written, reads as the same plan",
 	[WORKERS_STAY] = "workers stay where they are",
 	[FREE_MACHINES] = "a new job gets machines that were free and do not aggregate",
@@ -49,9 +50,10 @@ static const char *const texts[PROPERTIES] = {
 	[GAIN] = "trees move only if more jobs have one then",
 	[SAME_AGAIN] = "planned again, no tree changes",
 	[OCCUPIED] = "what jobs aggregate is taken off the capacities, those of one job are not",
+	[FAMILY] = "trees have one address family, and who comes into one has an address",
 };
 
-static int n_kind[3], n_fixed, n_moved;
+static int n_kind[3], n_fixed, n_moved, n_families;
 static int steps[ROOM][ROOM];
 
 static int draw(int n)
@@ -88,6 +90,22 @@ static int add_switch(struct ina_topo *topo, int level, int rack)
 	return at;
 }
 
+/* No machine has an address; or all have one, most of the first family; or some, of either. */
+static void give_addresses(struct ina_topo *topo)
+{
+	static const char *const formats[] = { "10.0.0.%d", "fd00::%d", "::ffff:10.0.0.%d" };
+	int how = draw(5), first = draw(2);
+
+	for (int i = 0; how < 3 && i < topo->n_nodes; i++) {
+		int six = draw(10) ? first : !first;
+
+		if (topo->nodes[i].level || (how == 1 && !draw(5)))
+			continue;
+		if (asprintf(&topo->nodes[i].addr, formats[six ? 1 : 2 * draw(2)], i + 1) < 0)
+			abort();
+	}
+}
+
 static struct ina_topo *fabric(void)
 {
 	struct ina_topo *topo = ina_topo_create();
@@ -113,6 +131,7 @@ static struct ina_topo *fabric(void)
 				ina_topo_add_link(topo, &link);
 		}
 	}
+	give_addresses(topo);
 	return topo;
 }
 
@@ -288,6 +307,28 @@ static const struct ina_plan_node *root_of(const struct ina_plan_job *job)
 	return &job->nodes[i];
 }
 
+/* Families of the addresses in a job, as bits: 1 no address, 2 IPv4, 4 IPv6. */
+static int families(const struct ina_plan_job *job, bool workers)
+{
+	int seen = 0;
+
+	for (int i = 0; i < job->n_nodes; i++) {
+		const char *addr = job->nodes[i].addr;
+		if (!workers || job->nodes[i].workers)
+			seen |= !addr ? 1 : strncmp(addr, "fd", 2) ? 2 : 4;
+	}
+	return seen;
+}
+
+/* Aggregators of a tree that was found have an address if workers have. */
+static void check_families(const struct ina_plan_job *job, bool own)
+{
+	int workers = families(job, true), all = families(job, false);
+
+	ktap_must(FAMILY, (all & 6) != 6 && (!own || !(workers & 6) || all == workers));
+	n_families |= own ? all : 0;
+}
+
 static void check_jobs(const struct ina_topo *topo, const struct ina_plan *before,
 		       const struct ina_plan *plan, const struct ina_jobs *jobs)
 {
@@ -306,6 +347,7 @@ static void check_jobs(const struct ina_topo *topo, const struct ina_plan *befor
 		n_kind[tree->kind] += !tree->fixed;
 		if (mine)
 			check_own(topo, job);
+		check_families(job, mine);
 		if (!tree->fixed)
 			ktap_must(ROOT, root_of(job)->workers &&
 				  (!old || !strcmp(root_of(job)->host, root_of(old)->host)));
@@ -407,6 +449,7 @@ static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint
 			bool tree)
 {
 	struct ina_plan_job job = { .id = id };
+	bool named = draw(4);
 	int workers;
 
 	job.options = calloc(3, sizeof(*job.options));
@@ -436,7 +479,12 @@ static void add_foreign(const struct ina_topo *topo, struct ina_plan *plan, uint
 	}
 	plan->jobs = reallocarray(plan->jobs, (size_t)plan->n_jobs + 1, sizeof(job));
 	plan->jobs[plan->n_jobs++] = job;
-	if (job.n_nodes < 2 || !links_hold(topo, plan))
+	for (int i = 0; named && i < job.n_nodes; i++) {
+		const char *addr = topo->nodes[ina_topo_find(topo, job.nodes[i].host)].addr;
+
+		job.nodes[i].addr = addr ? strdup(addr) : NULL;
+	}
+	if (job.n_nodes < 2 || (families(&job, false) & 6) == 6 || !links_hold(topo, plan))
 		leave(plan, plan->n_jobs - 1);
 }
 
@@ -449,15 +497,19 @@ static void event(const struct ina_topo *topo, struct ina_plan *plan, uint32_t i
 	struct ina_plan *before = plan_again(plan);
 	struct ina_doc_error err = { "" };
 	struct ina_jobs jobs;
-	int free_ones = 0, ret, workers;
+	int four = 0, six = 0, ret, workers;
 
 	for (int i = 0; i < topo->n_nodes; i++) {
-		int adds = adds_for(plan, topo->nodes[i].name, &workers);
+		const char *addr = topo->nodes[i].addr;
 
-		free_ones += !topo->nodes[i].level && switch_of(topo, i) < 0 && !workers && !adds;
+		if (adds_for(plan, topo->nodes[i].name, &workers) || workers ||
+		    topo->nodes[i].level || switch_of(topo, i) >= 0)
+			continue;
+		four += !addr || strncmp(addr, "fd", 2);
+		six += !addr || !strncmp(addr, "fd", 2);
 	}
 	ret = ina_jobs_plan(topo, plan, &new, &jobs, &err);
-	ktap_must(PLANNED, ret == (new.hosts > free_ones ? -ENOSPC : 0) &&
+	ktap_must(PLANNED, ret == (new.hosts > (four > six ? four : six) ? -ENOSPC : 0) &&
 		  (ret || plan->n_jobs == before->n_jobs + (new.hosts > 0)));
 	if (!ret) {
 		check_jobs(topo, before, plan, &jobs);
@@ -487,7 +539,7 @@ static void test_events(void)
 		ina_topo_destroy(topo);
 	}
 	ktap_properties(texts, PROPERTIES);
-	ktap_ok(n_kind[0] && n_kind[1] && n_kind[2] && n_fixed && n_moved,
+	ktap_ok(n_kind[0] && n_kind[1] && n_kind[2] && n_fixed && n_moved && n_families == 7,
 		"%d own trees, %d that do not fit, %d not possible, %d not ours, %d moved",
 		n_kind[INA_FOREST_OWN], n_kind[INA_FOREST_SHARED], n_kind[INA_FOREST_NONE], n_fixed,
 		n_moved);

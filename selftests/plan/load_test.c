@@ -3,6 +3,7 @@
  * When a machine is taken out and when it is back: the two thresholds, the time either must
  * last, also of one that flaps, what a report must have, and what becomes of the plan.
  */
+#include <math.h>
 #include <string.h>
 
 #include "load.h"
@@ -18,13 +19,17 @@ static struct ina_load quiet(double time)
 				  .memory = 100, .used = 10, .packets = 1000 * time };
 }
 
+#define NONE	NAN	/* no report */
+
 /* One report of that pressure; 'o' if the machine goes out, 'b' if it is back, '.' if neither. */
 static char look(struct ina_load_state *state, double time, double pressure)
 {
 	struct ina_load load = quiet(time);
 
 	load.pressure = pressure;
-	if (!ina_load_update(state, &load, &limits))
+	if (isnan(pressure))
+		ina_load_miss(state);
+	if (isnan(pressure) || !ina_load_update(state, &load, &limits))
 		return '.';
 	return state->out ? 'o' : 'b';
 }
@@ -99,6 +104,33 @@ static void test_flapping(void)
 	look(&state, time, 0);
 	lasts(&state, &time, 0);
 	ktap_ok(!state.out && time == 10, "not if it was started anew");
+}
+
+/* Times without reports. */
+static void test_missing(void)
+{
+	struct ina_load_state state = { 0 };
+	double time = 0;
+
+	ktap_ok(LOOKS("..o....b", 50, 50, 50, 0, NONE, 0, 0, 0),
+		"a machine that does not report is not calm");
+	ktap_ok(LOOKS("..o.......", 50, 50, 50, 0, NONE, 0, NONE, 0, NONE, 0),
+		"also if every second report is missing");
+	ktap_ok(LOOKS("..o..", 50, NONE, 50, NONE, NONE), "pressure before and after has lasted");
+	ktap_ok(LOOKS("......", 50, NONE, 30, 50, NONE, 30), "if both reports say so");
+	lasts(&state, &time, 50);
+	lasts(&state, &time, 0);
+	look(&state, time += 5, NONE);
+	look(&state, time += 400, 0);
+	lasts(&state, &time, 50);
+	ktap_ok(state.out && state.rest == 20, "nor has it stayed then");
+	lasts(&state, &time, 0);
+	look(&state, time += 5, NONE);
+	time = 0;
+	look(&state, time, 50);
+	lasts(&state, &time, 50);
+	lasts(&state, &time, 0);
+	ktap_ok(!state.out && time == 25, "who was started anew meanwhile is looked at anew");
 }
 
 /* What a change of @load between two reports is taken for. */
@@ -301,6 +333,7 @@ int main(void)
 	ktap_start();
 	test_hysteresis();
 	test_flapping();
+	test_missing();
 	test_measures();
 	test_nic();
 	test_restart();

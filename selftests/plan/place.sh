@@ -121,18 +121,49 @@ sed 's/{host: n7, addr: 10.0.0.7, workers: 1}/{host: b0, addr: 10.0.2.0}, {host:
 ok "what a tree that is not ours takes is taken" place 0 running full.yaml "${new[@]}"
 ok "the new job waits" grep -qx "#   no tree of its own fits; its first machine sums" out
 ok "without an aggregator" bash -c '! grep -A3 "^- id: 2" out | grep -q "host: b"'
+# n2 sends to a2: over the link of l0 and s0, where the tree of job 1 is.
+sed 's/{host: n7, addr: 10.0.0.7, workers: 1}/{host: a2, addr: 10.0.1.2}, {host: n2, addr: 10.0.0.2, parent: a2, workers: 1}/' \
+	now.yaml >crossing.yaml
+cp topo.yaml good.yaml
+ok "a link that a tree that is not ours crosses" place 0 running crossing.yaml
+ok "is enough for both, without a limit" grep -qx "#   tree of its own at s0" out
+sed '/l0,s0/s/rate: 40G/&, capacity: 1/' good.yaml >topo.yaml
+ok "with one, a running tree" place 0 running crossing.yaml
+ok "moves" says "# trees of their own: 1, at most 1; moved: 1; optimal" "# job 1: n6 n1 n3" \
+	"#   tree of its own at s1; moved" "# job 5: n2" "#   not a tree of plan place: stays"
+sed -i '/name: s1/s/, aggregator: b1//' topo.yaml
+ok "without another place" place 0 running crossing.yaml
+ok "it is lost" says "# trees of their own: 0, at most 0; moved: 1; optimal" "# job 1: n6 n1 n3" \
+	"#   no tree of its own fits; its first machine sums; moved" "# job 5: n2" \
+	"#   not a tree of plan place: stays"
+ok "and what sums for it gives it up" bash -c '[[ $(grep -c "parent: n6" out) == 3 ]] && ! grep -q "parent: b0" out'
+mv good.yaml topo.yaml
 ok "-j" bash -c '"$1" -j plan place topo topo.yaml running now.yaml job 2 hosts 3 size 4M >out' - "$inaconf"
 ok "-j: the same" holds '.own == 2 and .bound == 2 and .moved == 1 and .optimal and .score == 3 and
 	.jobs[0] == {job: 1, hosts: ["n6", "n1", "n3"], tree: "own", root: "s1", moved: true}'
 ok "too many machines" place 1 running now.yaml job 2 hosts 4 size 1
-ok "is said" grep -qx "Error: job 2 needs 4 machines, 3 are free" err
+ok "is said" grep -qx "Error: topo.yaml: job 2 needs 4 machines, 3 are free" err
 ok "a job that runs" refuses "job 1 runs already" running now.yaml job 1 hosts 1 size 1
-sed '/name: b0/s/10.0.2.0/"fd00::2"/' topo.yaml >six.yaml
 mv topo.yaml good.yaml
-mv six.yaml topo.yaml
-ok "IPv4 and IPv6 in one tree" refuses \
-	"job 2: n4 has an IPv4 address (10.0.0.4), b0 an IPv6 one (fd00::2): a tree has one family" \
-	running b1.yaml "${new[@]}"
+sed 's/ {host: b0[^}]*},//' direct.yaml >waits.yaml
+for addr in 'addr: "fd00::2",' ''; do
+	sed "/name: b0/s/addr: 10.0.2.0,/$addr/" good.yaml >topo.yaml
+	ok "an aggregator with ${addr:-no address}" place 0 running waits.yaml
+	ok "is passed over" grep -qx "#   tree of its own at s1" out
+	ok "also if no other joins the machines" place 0 running b1.yaml "${new[@]}"
+	ok "and their first sums" grep -qx "#   no aggregators join its machines; its first machine sums" out
+	ok "an address of the plan counts" place 0 running now.yaml
+	ok "more than that of the topology" grep -qx "#   tree of its own at s0" out
+done
+sed '/name: n[24]/s/10.0.0.\([24]\)/"fd00::\1"/' good.yaml >topo.yaml
+ok "machines of one family" place 0 running now.yaml job 2 hosts 2 size 1
+ok "are taken" grep -qx "# job 2: n2 n4" out
+sed '/name: n2/s/10.0.0.2/"fd00::2"/' good.yaml >topo.yaml
+ok "of the one that has enough" place 0 running now.yaml job 2 hosts 2 size 1
+ok "not one of each" grep -qx "# job 2: n4 n5" out
+ok "neither has enough" place 1 running now.yaml "${new[@]}"
+ok "is said" grep -qxF "Error: topo.yaml:5: job 2: n4 has an IPv4 address (10.0.0.4), n2 an IPv6 one (fd00::2): \
+a tree has one family, and no 3 machines of one are free: ask for fewer hosts, or change addr" err
 mv good.yaml topo.yaml
 ok "no hosts" refuses "hosts is required: how many machines the job needs" job 1 size 1
 ok "no job" refuses "job is required" hosts 1
@@ -141,7 +172,7 @@ sed 's/\(name: n[245]\),/\1, capacity: 0,/' topo.yaml >good.yaml
 mv topo.yaml all.yaml
 mv good.yaml topo.yaml
 ok "machines that may not sum" place 1 running now.yaml "${new[@]}"
-ok "are said" grep -qx "Error: job 2: none of its 3 machines has capacity to sum" err
+ok "are said" grep -qx "Error: topo.yaml:3: job 2: n2 and its 2 other machines have no capacity to sum" err
 sed 's/\(name: n2\),/\1, capacity: 0,/' all.yaml >topo.yaml
 ok "who may not sum is not the root" bash -c '"$1" plan place topo topo.yaml running now.yaml job 2 hosts 3 size 4M |
 	grep -qx "# job 2: n4 n2 n5"' - "$inaconf"

@@ -144,7 +144,7 @@ ok "running jobs" gives 0 "" "${tree[@]}" running running.yaml
 ok "running: a machine whose capacity is taken does not aggregate" bash -c '! grep -q "parent: a0" out'
 ok "running: one that only has workers does" grep -q "parent: a1" out
 sed 's/a0/ps/g' running.yaml >root.yaml
-ok "running: nor is it the root" refuses "ps: may not be the root: no capacity is left" \
+ok "running: nor is it the root" refuses "topo.yaml:2: ps: may not be the root: no capacity is left" \
 	"${tree[@]}" running root.yaml
 sed 's/id: 3/id: 7/' root.yaml >self.yaml
 ok "running: the job itself does not count" gives 0 "" "${tree[@]}" running self.yaml
@@ -171,18 +171,30 @@ ok "below 10 %: not planned" holds '.planned == false and (has("tree") | not)'
 ok "what is missing" refuses "measure is required" plan tree topo topo.yaml
 ok "a root that is not there" refuses 'root: no host "x" in topo.yaml' \
 	plan tree topo topo.yaml measure measure.yaml root x job 7
-ok "a switch as root" refuses "l0: a switch cannot be the root" \
+ok "a switch as root" refuses "topo.yaml:12: l0: a switch cannot be the root" \
 	plan tree topo topo.yaml measure measure.yaml root l0 job 7
 ok "a word twice" refuses "job is given twice" "${tree[@]}" job 8
+sed '/name: w2/s/l0, rate: 25G/l0, rate: 25G, used: 25G/' topo.yaml >busy.yaml
+ok "a worker without idle bandwidth" refuses "busy.yaml:5: w2: no idle bandwidth" \
+	plan tree topo busy.yaml measure measure.yaml root ps job 7
+ok "and the topology from standard input" refuses "standard input:5: w2: no idle bandwidth" \
+	plan tree topo - measure measure.yaml root ps job 7 <busy.yaml
+sed '/name: w2/s/l0/l1/;$s/$/\n  - {name: l1}/' topo.yaml >apart.yaml
+ok "a worker that no way leads to" refuses "apart.yaml:5: w2: no way leads from here to the root" \
+	plan tree topo apart.yaml measure measure.yaml root ps job 7
+sed 's/10.0.0.1"/10.0.0.9"/' stats.json >far.json
+ok "statistics: an address that is not there" refuses \
+	"far.json:1: [0].children[0].addr: no host has the address 10.0.0.9 in topo.yaml" \
+	plan tree topo topo.yaml measure far.json root ps job 7 step 1 size 1G
 sed '/name: w2/s/10.0.0.3/"fd00::3"/' topo.yaml >six.yaml
 ok "IPv4 and IPv6 in one tree" refuses \
-	"w2 has an IPv6 address (fd00::3), ps an IPv4 one (10.0.0.100): a tree has one family" \
+	"six.yaml:5: w2 has an IPv6 address (fd00::3), ps an IPv4 one (10.0.0.100): a tree has one family" \
 	plan tree topo six.yaml measure measure.yaml root ps job 7
 sed '/name: a0/s/10.0.0.5/"fd00::5"/;/name: a1/s/10.0.0.6/"::ffff:10.0.0.6"/' topo.yaml >six.yaml
 ok "a server of the other family" gives 0 "" plan tree topo six.yaml measure measure.yaml root ps job 7
 ok "does not aggregate" bash -c 'grep -q "parent: a1" out && ! grep -q "parent: a0" out'
 sed 's/w3/w9/' measure.yaml >bad.yaml
-ok "a worker that is not there" refuses 'bad.yaml:6: workers[3].host: no host "w9" in the topology' \
+ok "a worker that is not there" refuses 'bad.yaml:6: workers[3].host: no host "w9" in topo.yaml' \
 	plan tree topo topo.yaml measure bad.yaml root ps job 7
 sed 's/w3/w2/' measure.yaml >bad.yaml
 ok "a worker twice" refuses 'bad.yaml:6: workers[3]: "w2" is there twice' \

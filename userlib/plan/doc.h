@@ -41,6 +41,9 @@ const struct ina_doc_value *ina_doc_root(const struct ina_doc *doc);
 int ina_doc_fail(const struct ina_doc_value *value, struct ina_doc_error *err,
 		 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The file @value is in, as errors name it, and its line. */
+const char *ina_doc_place(const struct ina_doc_value *value, int *line);
+
 /*
  * Refuse a mapping that has keys other than @known (NULL-ended), or a value that is no
  * mapping. 0 or -EINVAL.

@@ -6,6 +6,7 @@
  * sums alone.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,8 @@ static bool jobs_start(struct ina_jobs_work *work)
 	for (int i = 0; i < topo->n_nodes; i++)
 		work->switch_of[i] = INA_TOPO_NONE;
 	for (int i = 0; i < topo->n_nodes; i++) {
+		if (!work->family)
+			work->family = ina_plan_family(topo->nodes[i].addr);
 		if (topo->nodes[i].aggregator)
 			work->switch_of[ina_topo_find(topo, topo->nodes[i].aggregator)] = i;
 		else if (topo->nodes[i].kind == INA_TOPO_SWITCH)
@@ -167,8 +170,8 @@ static int jobs_write(const struct ina_jobs_work *work, struct ina_plan_job *job
 		return ina_jobs_fail_memory(work);
 	}
 	if (ina_plan_misfit(&made, &why) >= 0) {
-		snprintf(work->err->text, sizeof(work->err->text), "job %u: %.480s", job->id,
-			 why.text);
+		ina_topo_fail(work->topo, INA_TOPO_NONE, work->err, "job %u: %.340s", job->id,
+			      why.text);
 		ina_plan_job_clear(&made);
 		return -EINVAL;
 	}
@@ -180,30 +183,47 @@ static int jobs_write(const struct ina_jobs_work *work, struct ina_plan_job *job
 	return 0;
 }
 
-/* Those who run have their machines: where they have workers, and where they sum. */
-static int jobs_take(const struct ina_jobs_work *work, struct ina_place *place)
+/* Whether a machine is there for the workers of jobs. */
+static bool jobs_is_machine(const struct ina_jobs_work *work, int host)
+{
+	return host >= 0 && work->topo->nodes[host].kind == INA_TOPO_HOST &&
+	       work->switch_of[host] < 0;
+}
+
+/*
+ * Those who run have their machines: where they have workers, and where they sum. Machines with
+ * an address of family @avoid are taken, too.
+ */
+static int jobs_take(const struct ina_jobs_work *work, struct ina_place *place, int avoid)
 {
 	size_t n_nodes = (size_t)work->topo->n_nodes + 1;
 	bool *taken = calloc(n_nodes, sizeof(*taken));
 	int *hosts = calloc(n_nodes, sizeof(*hosts));
-	int err = taken && hosts ? 0 : -ENOMEM;
+	int err = taken && hosts ? 0 : -ENOMEM, n;
 
 	for (int j = 0; !err && j < work->plan->n_jobs; j++) {
 		const struct ina_plan_job *job = &work->plan->jobs[j];
-		int n = 0;
 
+		n = 0;
 		for (int i = 0; i < job->n_nodes; i++) {
 			int host = ina_jobs_used(job, i) ?
 				   ina_topo_find(work->topo, job->nodes[i].host) : INA_TOPO_NONE;
 
-			if (host < 0 || work->topo->nodes[host].kind != INA_TOPO_HOST ||
-			    work->switch_of[host] >= 0 || taken[host])
+			if (!jobs_is_machine(work, host) || taken[host])
 				continue;
 			hosts[n++] = host;
 			taken[host] = true;
 		}
 		err = ina_place_take(place, hosts, n);
 	}
+	n = 0;
+	for (int i = 0; !err && avoid && i < work->topo->n_nodes; i++) {
+		if (jobs_is_machine(work, i) && !taken[i] &&
+		    ina_plan_family(work->topo->nodes[i].addr) == avoid)
+			hosts[n++] = i;
+	}
+	if (!err)
+		err = ina_place_take(place, hosts, n);
 	free(hosts);
 	free(taken);
 	return err;
@@ -245,8 +265,9 @@ static int jobs_root(const struct ina_jobs_work *work, const struct ina_jobs_new
 	while (run->n > 1 && at < run->n && work->topo->nodes[run->hosts[at]].capacity < 1)
 		at++;
 	if (at == run->n) {
-		snprintf(work->err->text, sizeof(work->err->text),
-			 "job %u: none of its %d machines has capacity to sum", new->id, run->n);
+		ina_topo_fail(work->topo, run->hosts[0], work->err,
+			      "job %u: %.80s and its %d other machines have no capacity to sum",
+			      new->id, work->topo->nodes[run->hosts[0]].name, run->n - 1);
 		return -ENOSPC;
 	}
 	root = run->hosts[at];
@@ -255,23 +276,88 @@ static int jobs_root(const struct ina_jobs_work *work, const struct ina_jobs_new
 	return 0;
 }
 
+/* The best machines for the new job, none of them of family @avoid. */
+static int jobs_find(const struct ina_jobs_work *work, const struct ina_jobs_new *new, int avoid,
+		     int *hosts, double *score)
+{
+	struct ina_place *place = ina_place_create(work->topo, new->alpha, false);
+	int err;
+
+	if (!place && errno == EINVAL)
+		return ina_topo_fail(work->topo, INA_TOPO_NONE, work->err, "a rack is in two pods");
+	err = place ? jobs_take(work, place, avoid) : -ENOMEM;
+	if (!err)
+		err = ina_place_best(place, new->hosts, hosts, score);
+	if (err == -ENOSPC)
+		ina_topo_fail(work->topo, INA_TOPO_NONE, work->err,
+			      "job %u needs %d machines, %d are free", new->id, new->hosts,
+			      ina_place_free(place));
+	else if (err)
+		err = ina_jobs_fail_memory(work);
+	ina_place_destroy(place);
+	return err;
+}
+
+/* A machine whose address is of another family than one before, with the reason in @why. */
+static int jobs_misfit(const struct ina_topo *topo, const int *hosts, int n,
+		       struct ina_doc_error *why)
+{
+	const struct ina_topo_node *first = &topo->nodes[hosts[0]];
+
+	for (int i = 1; i < n; i++) {
+		const struct ina_topo_node *node = &topo->nodes[hosts[i]];
+
+		if (!first->addr)
+			first = node;
+		if (!ina_plan_one_family(node->name, node->addr, first->name, first->addr, why))
+			return hosts[i];
+	}
+	return INA_TOPO_NONE;
+}
+
+/* The best machines of one family, if the best of all are not: the other ones are left out. */
+static int jobs_find_family(const struct ina_jobs_work *work, const struct ina_jobs_new *new,
+			    int *hosts, double *score)
+{
+	int err = jobs_find(work, new, 0, hosts, score), *room, misfit;
+	struct ina_doc_error why;
+	double now;
+
+	misfit = err ? INA_TOPO_NONE : jobs_misfit(work->topo, hosts, new->hosts, &why);
+	if (misfit < 0)
+		return err;
+	room = calloc((size_t)new->hosts, sizeof(*room));
+	if (!room)
+		return ina_jobs_fail_memory(work);
+	*score = INFINITY;
+	for (int avoid = 6; avoid >= 4 && (!err || err == -ENOSPC); avoid -= 2) {
+		err = jobs_find(work, new, avoid, room, &now);
+		if (err || now >= *score)
+			continue;
+		*score = now;
+		memcpy(hosts, room, (size_t)new->hosts * sizeof(*room));
+	}
+	free(room);
+	if (err && err != -ENOSPC)
+		return err;
+	if (*score < INFINITY)
+		return 0;
+	ina_topo_fail(work->topo, misfit, work->err, "job %u: %.280s, and no %d machines of one "
+		      "are free: ask for fewer hosts, or change addr", new->id, why.text,
+		      new->hosts);
+	return -ENOSPC;
+}
+
 /* Machines for the new job; for now its root sums alone. */
-static int jobs_place(struct ina_jobs_work *work, struct ina_place *place,
-		      const struct ina_jobs_new *new, double *score)
+static int jobs_place(struct ina_jobs_work *work, const struct ina_jobs_new *new, double *score)
 {
 	struct ina_jobs_run run = { .n = new->hosts };
 	struct ina_plan_job *job;
-	int err = jobs_take(work, place);
+	int err;
 
 	run.hosts = calloc((size_t)new->hosts, sizeof(int));
-	if (!err)
-		err = run.hosts ? ina_place_best(place, new->hosts, run.hosts, score) : -ENOMEM;
-	if (err == -ENOSPC)
-		snprintf(work->err->text, sizeof(work->err->text),
-			 "job %u needs %d machines, %d are free", new->id, new->hosts,
-			 ina_place_free(place));
-	else if (err)
-		err = ina_jobs_fail_memory(work);
+	err = run.hosts ? jobs_find_family(work, new, run.hosts, score) :
+			  ina_jobs_fail_memory(work);
 	if (!err)
 		err = jobs_root(work, new, &run);
 	if (!err) {
@@ -285,9 +371,6 @@ static int jobs_place(struct ina_jobs_work *work, struct ina_place *place,
 
 static int jobs_come(struct ina_jobs_work *work, const struct ina_jobs_new *new, double *score)
 {
-	struct ina_place *place;
-	int err;
-
 	for (int j = 0; j < work->plan->n_jobs; j++) {
 		if (work->plan->jobs[j].id == new->id) {
 			snprintf(work->err->text, sizeof(work->err->text),
@@ -295,14 +378,7 @@ static int jobs_come(struct ina_jobs_work *work, const struct ina_jobs_new *new,
 			return -EEXIST;
 		}
 	}
-	place = ina_place_create(work->topo, new->alpha, false);
-	if (!place && errno == EINVAL) {
-		snprintf(work->err->text, sizeof(work->err->text), "a rack is in two pods");
-		return -EINVAL;
-	}
-	err = place ? jobs_place(work, place, new, score) : ina_jobs_fail_memory(work);
-	ina_place_destroy(place);
-	return err;
+	return jobs_place(work, new, score);
 }
 
 /* What the forest says of a job goes to the plan. */

@@ -40,7 +40,9 @@ struct ina_jobs_run {
 /**
  * struct ina_jobs_work - all of it
  * @topo: the cluster
- * @usable: a copy of its nodes: only switches with an aggregator have a capacity
+ * @usable: a copy of its nodes: only switches with an aggregator that the job looked at can
+ *	have have a capacity
+ * @family: address family of a job that has no addresses, 0 if no machine has one
  * @plan: the jobs
  * @runs: one a job
  * @n_runs: how many
@@ -58,6 +60,7 @@ struct ina_jobs_run {
 struct ina_jobs_work {
 	const struct ina_topo *topo;
 	struct ina_topo usable;
+	int family;
 	struct ina_plan *plan;
 	struct ina_jobs_run *runs;
 	int n_runs;

@@ -224,6 +224,23 @@ static void load_turn(struct ina_load_state *state, const struct ina_load_limits
 		state->rest = limits->hold;
 }
 
+void ina_load_miss(struct ina_load_state *state)
+{
+	state->missed = true;
+}
+
+/*
+ * Nobody knows what was until the report that came at @now: the time begins anew in which the
+ * machine was calm, and it did not stay. Pressure before and after has lasted.
+ */
+static void load_resume(struct ina_load_state *state, double now)
+{
+	if (state->out)
+		state->pending = false;
+	else
+		state->back += now - state->last.time;
+}
+
 bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 		     const struct ina_load_limits *limits)
 {
@@ -233,6 +250,9 @@ bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 		state->pending = false;
 		state->rest = state->out ? limits->hold : 0;
 	}
+	if (state->missed && state->seen)
+		load_resume(state, load->time);
+	state->missed = false;
 	load_measure(state, load);
 	if (!load_speaks(state, limits)) {
 		state->pending = false;

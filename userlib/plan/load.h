@@ -87,6 +87,7 @@ extern const struct ina_load_limits ina_load_defaults;
  * struct ina_load_state - what is known of a machine
  * @rate: bit/s of its links in the topology, for devices that do not tell theirs; 0: not known
  * @seen: @last is a report
+ * @missed: reports after @last did not come
  * @last: report before
  * @measures: percent, of the last report
  * @worst: which of them is most above its limit
@@ -94,11 +95,12 @@ extern const struct ina_load_limits ina_load_defaults;
  * @since: time of the report from which on it is
  * @out: the machine is taken out
  * @rest: seconds it must be calm to be back; 0 if it was never out
- * @back: time of the report with which it was back
+ * @back: time of the report with which it was back, later by the times without reports since
  */
 struct ina_load_state {
 	double rate;
 	bool seen;
+	bool missed;
 	struct ina_load last;
 	double measures[INA_LOAD_MEASURES];
 	enum ina_load_measure worst;
@@ -116,6 +118,9 @@ int ina_load_read(const struct ina_doc_value *map, struct ina_load *load,
 /* Take a report, which is empty then; returns whether @state->out has changed. */
 bool ina_load_update(struct ina_load_state *state, struct ina_load *load,
 		     const struct ina_load_limits *limits);
+
+/* A report did not come: until the next one the machine does not count as calm. */
+void ina_load_miss(struct ina_load_state *state);
 void ina_load_state_clear(struct ina_load_state *state);
 
 /*

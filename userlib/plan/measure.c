@@ -46,7 +46,8 @@ static int measure_host(const struct ina_doc_value *map, const struct ina_topo *
 		return ret;
 	worker->host = ina_topo_find(topo, name);
 	if (worker->host == INA_TOPO_NONE || topo->nodes[worker->host].kind != INA_TOPO_HOST)
-		return ina_doc_fail(value, err, "no host \"%.80s\" in the topology", name);
+		return ina_doc_fail(value, err, "no host \"%.80s\" in %.80s", name,
+				    ina_topo_file(topo));
 	return 0;
 }
 
@@ -94,7 +95,8 @@ static int measure_addr(const struct ina_doc_value *map, const struct ina_topo *
 			return 0;
 		}
 	}
-	return ina_doc_fail(value, err, "no host has the address %s in the topology", addr);
+	return ina_doc_fail(value, err, "no host has the address %s in %.80s", addr,
+			    ina_topo_file(topo));
 }
 
 /* A child as the root's module saw it: from its first to its last contribution. */

@@ -225,23 +225,27 @@ bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN])
 	return inet_ntop(family, &addr, text, INET6_ADDRSTRLEN);
 }
 
+int ina_plan_family(const char *addr)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!addr || !ina_plan_addr(addr, text))
+		return 0;
+	return strchr(text, ':') ? 6 : 4;
+}
+
 bool ina_plan_one_family(const char *host, const char *addr, const char *other,
 			 const char *other_addr, struct ina_doc_error *why)
 {
-	char text[INET6_ADDRSTRLEN], other_text[INET6_ADDRSTRLEN];
-	bool six;
+	int family = ina_plan_family(addr), other_family = ina_plan_family(other_addr);
 
-	if (!addr || !other_addr || !ina_plan_addr(addr, text) ||
-	    !ina_plan_addr(other_addr, other_text))
-		return true;
-	six = strchr(text, ':');
-	if (six == !!strchr(other_text, ':'))
+	if (!family || !other_family || family == other_family)
 		return true;
 	if (why)
 		snprintf(why->text, sizeof(why->text),
-			 "%.80s has an IPv%d address (%s), %.80s an IPv%d one (%s): "
-			 "a tree has one family", host, six ? 6 : 4, text, other, six ? 4 : 6,
-			 other_text);
+			 "%.80s has an IPv%d address (%.40s), %.80s an IPv%d one (%.40s): "
+			 "a tree has one family", host, family, addr, other, other_family,
+			 other_addr);
 	return false;
 }
 

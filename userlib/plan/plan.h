@@ -87,6 +87,9 @@ bool ina_plan_adds(const struct ina_plan_job *job, int node);
 /* An address as everybody writes it; false if @word is none. */
 bool ina_plan_addr(const char *word, char text[INET6_ADDRSTRLEN]);
 
+/* Of an address: 4 or 6; 0 if it is NULL. */
+int ina_plan_family(const char *addr);
+
 /*
  * Whether two hosts with these addresses (NULL: not known) may be in one tree, which has one
  * family. If not, the reason is in @why, unless that is NULL.

@@ -51,6 +51,39 @@ static int running_hosts(const struct ina_jobs_work *work, const struct ina_plan
 	return 0;
 }
 
+/* Address family of a job: all its machines with an address are of one; 0 if none has any. */
+static int running_family(const struct ina_plan_job *job)
+{
+	int family = 0;
+
+	for (int i = 0; !family && i < job->n_nodes; i++)
+		family = ina_plan_family(job->nodes[i].addr);
+	return family;
+}
+
+/* Only switches whose aggregator can be in a tree with the machines of @job have units for it. */
+static void running_admit(struct ina_jobs_work *work, const struct ina_plan_job *job)
+{
+	int family = running_family(job), other = family ? 0 : work->family;
+	const struct ina_topo_node *nodes = work->topo->nodes;
+
+	for (int i = 0; i < work->topo->n_nodes; i++) {
+		int at = work->switch_of[i], has = ina_plan_family(nodes[i].addr);
+		bool fits = family ? has == family : !has || has == other;
+
+		if (at >= 0)
+			work->usable.nodes[at].capacity = fits ? nodes[at].capacity : 0;
+	}
+	/* The plan knows better. */
+	for (int i = 0; i < job->n_nodes; i++) {
+		int host = ina_topo_find(work->topo, job->nodes[i].host);
+		int at = host < 0 ? INA_TOPO_NONE : work->switch_of[host];
+
+		if (at >= 0 && job->nodes[i].addr)
+			work->usable.nodes[at].capacity = nodes[at].capacity;
+	}
+}
+
 /* Which candidate the job runs with; INA_TOPO_NONE if it waits, -EINVAL if with another tree. */
 static int running_recognise(struct ina_jobs_work *work, const struct ina_plan_job *job,
 			     const struct ina_jobs_run *run)
@@ -62,6 +95,7 @@ static int running_recognise(struct ina_jobs_work *work, const struct ina_plan_j
 	ina_jobs_shape_direct(work, run);
 	if (ina_jobs_matches(work, job))
 		return INA_TOPO_NONE;
+	running_admit(work, job);
 	err = ina_candidate_build(work->graph, leaves, n, INA_JOBS_CANDIDATES, &candidates);
 	if (err)
 		return err;
@@ -82,49 +116,59 @@ static int running_site(const struct ina_jobs_work *work, const struct ina_plan_
 	return host >= 0 && work->switch_of[host] >= 0 ? work->switch_of[host] : host;
 }
 
-/* How far away @to and what is nearer is from @from, in work->node_of; whether it is reached. */
-static bool running_walk(struct ina_jobs_work *work, int from, int to)
+/* How far all nodes are from @to through switches, in work->node_of. */
+static void running_walk(struct ina_jobs_work *work, int to)
 {
 	const struct ina_topo *topo = work->topo;
 	int *steps = work->node_of, *queue = work->up, head = 0, tail = 0;
 
 	for (int i = 0; i < topo->n_nodes; i++)
 		steps[i] = INA_TOPO_NONE;
-	steps[from] = 0;
-	queue[tail++] = from;
-	while (head < tail && steps[to] < 0) {
-		int node = queue[head++];
-
-		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
-			int other = ina_topo_other(topo, work->ends.link[i], node);
-
-			if (steps[other] >= 0 ||
-			    (other != to && topo->nodes[other].kind == INA_TOPO_HOST))
-				continue;
-			steps[other] = steps[node] + 1;
-			queue[tail++] = other;
-		}
-	}
-	return steps[to] >= 0;
-}
-
-/* Mark the links of all shortest ways through switches: packets may take any of them. */
-static void running_mark(struct ina_jobs_work *work, int from, int to)
-{
-	int *steps = work->node_of, *seen = work->children, *queue = work->up, head = 0, tail = 0;
-
-	if (!running_walk(work, from, to))
-		return;
-	memset(seen, 0, (size_t)work->topo->n_nodes * sizeof(int));
+	steps[to] = 0;
 	queue[tail++] = to;
 	while (head < tail) {
 		int node = queue[head++];
 
 		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
-			int link = work->ends.link[i];
-			int other = ina_topo_other(work->topo, link, node);
+			int other = ina_topo_other(topo, work->ends.link[i], node);
 
-			if (steps[other] < 0 || steps[other] != steps[node] - 1)
+			if (steps[other] >= 0)
+				continue;
+			steps[other] = steps[node] + 1;
+			if (topo->nodes[other].kind == INA_TOPO_SWITCH)
+				queue[tail++] = other;
+		}
+	}
+}
+
+/*
+ * Mark the links of all shortest ways through switches from the children of @parent to it, that
+ * is to @to: packets may take any of them.
+ */
+static void running_mark(struct ina_jobs_work *work, const struct ina_plan_job *job,
+			 const bool *used, int parent, int to)
+{
+	int *steps = work->node_of, *seen = work->children, *queue = work->up, head = 0, tail = 0;
+	const struct ina_topo *topo = work->topo;
+
+	running_walk(work, to);
+	memset(seen, 0, (size_t)topo->n_nodes * sizeof(int));
+	seen[to] = 1;
+	for (int i = 0; i < job->n_nodes; i++) {
+		int from = used[i] && job->nodes[i].parent == parent ?
+			   running_site(work, &job->nodes[i]) : INA_TOPO_NONE;
+
+		if (from >= 0 && steps[from] > 0 && !seen[from]++)
+			queue[tail++] = from;
+	}
+	while (head < tail) {
+		int node = queue[head++];
+
+		for (int i = work->ends.first[node]; i < work->ends.first[node + 1]; i++) {
+			int link = work->ends.link[i], other = ina_topo_other(topo, link, node);
+
+			if (steps[other] != steps[node] - 1 ||
+			    (other != to && topo->nodes[other].kind == INA_TOPO_HOST))
 				continue;
 			work->taken[link] = true;
 			if (!seen[other]++)
@@ -137,21 +181,18 @@ static void running_mark(struct ina_jobs_work *work, int from, int to)
  * The links on which sums of @job go to an aggregator have a unit less. What goes to a root that
  * stands for no switch does not count, as in trees that are found here.
  */
-static void running_reserve_links(struct ina_jobs_work *work, const struct ina_plan_job *job)
+static void running_reserve_links(struct ina_jobs_work *work, const struct ina_plan_job *job,
+				  const bool *used, const bool *adds)
 {
 	const struct ina_topo *topo = work->topo;
 
 	memset(work->taken, 0, (size_t)topo->n_links * sizeof(*work->taken));
 	for (int i = 0; i < job->n_nodes; i++) {
-		int parent = job->nodes[i].parent, from, to;
+		int to = adds[i] ? running_site(work, &job->nodes[i]) : INA_TOPO_NONE;
 
-		if (parent < 0 || !ina_jobs_used(job, i))
-			continue;
-		from = running_site(work, &job->nodes[i]);
-		to = running_site(work, &job->nodes[parent]);
-		if (from >= 0 && to >= 0 && (job->nodes[parent].parent >= 0 ||
-					     topo->nodes[to].kind == INA_TOPO_SWITCH))
-			running_mark(work, from, to);
+		if (to >= 0 && (job->nodes[i].parent >= 0 ||
+				topo->nodes[to].kind == INA_TOPO_SWITCH))
+			running_mark(work, job, used, i, to);
 	}
 	for (int i = 0; i < topo->n_links; i++) {
 		if (work->taken[i])
@@ -159,18 +200,29 @@ static void running_reserve_links(struct ina_jobs_work *work, const struct ina_p
 	}
 }
 
-/* A tree that stays: what it takes of switches and links others cannot have. */
-static void running_reserve(struct ina_jobs_work *work, const struct ina_plan_job *job)
+/* A tree that stays: what it takes of switches and links others cannot have. 0 or -ENOMEM. */
+static int running_reserve(struct ina_jobs_work *work, const struct ina_plan_job *job)
 {
+	bool *used = calloc(2 * (size_t)job->n_nodes, sizeof(*used)), *adds;
+
+	if (!used)
+		return ina_jobs_fail_memory(work);
+	adds = used + job->n_nodes;
+	ina_plan_used(job, used);
 	for (int i = 0; i < job->n_nodes; i++) {
-		int site = ina_plan_adds(job, i) ? running_site(work, &job->nodes[i]) :
-						   INA_TOPO_NONE;
+		if (used[i] && job->nodes[i].parent >= 0)
+			adds[job->nodes[i].parent] = true;
+	}
+	for (int i = 0; i < job->n_nodes; i++) {
+		int site = adds[i] ? running_site(work, &job->nodes[i]) : INA_TOPO_NONE;
 
 		if (site >= 0 && work->topo->nodes[site].kind == INA_TOPO_SWITCH)
 			ina_forest_reserve(work->forest, site);
 	}
 	if (work->taken)
-		running_reserve_links(work, job);
+		running_reserve_links(work, job, used, adds);
+	free(used);
+	return 0;
 }
 
 /* Find out what a job has; what is not ours takes its units. */
@@ -186,9 +238,7 @@ static int running_read(struct ina_jobs_work *work, const struct ina_plan_job *j
 	run->tree = known ? running_recognise(work, job, run) : -EINVAL;
 	if (run->tree == -ENOMEM)
 		return ina_jobs_fail_memory(work);
-	if (run->tree == -EINVAL)
-		running_reserve(work, job);
-	return 0;
+	return run->tree == -EINVAL ? running_reserve(work, job) : 0;
 }
 
 int ina_jobs_read(struct ina_jobs_work *work)
@@ -209,6 +259,7 @@ int ina_jobs_read(struct ina_jobs_work *work)
 		if (run->tree == -EINVAL)
 			continue;
 		leaves = ina_jobs_leaves(run, &n);
+		running_admit(work, &work->plan->jobs[j]);
 		run->number = ina_forest_enlist(work->forest, leaves, n);
 		if (run->number < 0)
 			err = ina_jobs_fail_memory(work);

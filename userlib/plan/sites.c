@@ -29,10 +29,10 @@ struct sites_graph {
 	int n_heap;
 };
 
-static int sites_fail(struct ina_doc_error *err, const char *name, const char *what)
+static int sites_fail(const struct ina_topo *topo, int host, struct ina_doc_error *err,
+		      const char *what)
 {
-	snprintf(err->text, sizeof(err->text), "%.80s: %s", name, what);
-	return -EINVAL;
+	return ina_topo_fail(topo, host, err, "%.80s: %s", topo->nodes[host].name, what);
 }
 
 static int sites_fail_memory(struct ina_doc_error *err)
@@ -184,8 +184,7 @@ static int sites_measure_ways(struct ina_tree_problem *problem, struct ina_doc_e
 			row[j] = (float)(doors[i].seconds +
 					 graph.seconds[problem->sites[j].host]);
 		if (isinf(row[0]))
-			ret = sites_fail(err,
-					 problem->topo->nodes[problem->sites[doors[i].site].host].name,
+			ret = sites_fail(problem->topo, problem->sites[doors[i].site].host, err,
 					 "no way leads from here to the root");
 	}
 	free(doors);
@@ -254,6 +253,8 @@ static int sites_add_workers(struct ina_tree_problem *problem, const struct ina_
 			     const double *idle, double size, double per_core,
 			     struct ina_doc_error *err)
 {
+	struct ina_doc_error why;
+
 	for (int i = 0; i < measure->n_workers; i++) {
 		const struct ina_measure_worker *worker = &measure->workers[i];
 		struct ina_tree_site *site = problem->sites;
@@ -266,14 +267,13 @@ static int sites_add_workers(struct ina_tree_problem *problem, const struct ina_
 		site->ready = worker->t1;
 		site->step = worker->t1 + worker->t2;
 		if (site->idle <= 0)
-			return sites_fail(err, problem->topo->nodes[site->host].name,
-					  "no idle bandwidth");
-		if (!sites_meet(problem, site->host, err))
-			return -EINVAL;
+			return sites_fail(problem->topo, site->host, err, "no idle bandwidth");
+		if (!sites_meet(problem, site->host, &why))
+			return ina_topo_fail(problem->topo, site->host, err, "%.360s", why.text);
 	}
 	problem->n_workers = problem->n_sites - 1;
 	if (!problem->n_workers)
-		return sites_fail(err, problem->topo->nodes[problem->sites[0].host].name,
+		return sites_fail(problem->topo, problem->sites[0].host, err,
 				  "no workers besides those of the root");
 	qsort(problem->sites + 1, (size_t)problem->n_workers, sizeof(*problem->sites), sites_by_step);
 	return 0;
@@ -347,13 +347,13 @@ static int sites_fill(struct ina_tree_problem *problem, const struct ina_measure
 	if (!idle || !problem->sites)
 		ret = sites_fail_memory(err);
 	else if (node->kind != INA_TOPO_HOST || node->capacity <= 0)
-		ret = sites_fail(err, node->name, node->kind != INA_TOPO_HOST ?
+		ret = sites_fail(problem->topo, root, err, node->kind != INA_TOPO_HOST ?
 				 "a switch cannot be the root" :
 				 "may not be the root: no capacity is left");
 	else if (idle[root] <= 0)
-		ret = sites_fail(err, node->name, "no idle bandwidth");
+		ret = sites_fail(problem->topo, root, err, "no idle bandwidth");
 	else if (measure->n_workers > SITES_MAX / 2)
-		ret = sites_fail(err, node->name, "more than 4096 machines with workers");
+		ret = sites_fail(problem->topo, root, err, "more than 4096 machines with workers");
 	else
 		ret = 0;
 	if (!ret) {

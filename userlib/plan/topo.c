@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ void ina_topo_destroy(struct ina_topo *topo)
 	free(topo->nodes);
 	free(topo->links);
 	free(topo->names);
+	free(topo->file);
 	free(topo);
 }
 
@@ -150,6 +152,24 @@ int ina_topo_add_link(struct ina_topo *topo, const struct ina_topo_link *link)
 		copy->b = link->a;
 	}
 	return topo->n_links++;
+}
+
+int ina_topo_fail(const struct ina_topo *topo, int node, struct ina_doc_error *err,
+		  const char *format, ...)
+{
+	int line = node < 0 ? 0 : topo->nodes[node].line;
+	char at[140] = "", what[sizeof(err->text) - sizeof(at)];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(what, sizeof(what), format, ap);
+	va_end(ap);
+	if (topo->file && line)
+		snprintf(at, sizeof(at), "%.*s:%d: ", (int)sizeof(err->text) / 4, topo->file, line);
+	else if (topo->file)
+		snprintf(at, sizeof(at), "%.*s: ", (int)sizeof(err->text) / 4, topo->file);
+	snprintf(err->text, sizeof(err->text), "%s%s", at, what);
+	return -EINVAL;
 }
 
 bool ina_topo_ends_init(struct ina_topo_ends *ends, const struct ina_topo *topo)

@@ -41,6 +41,7 @@ enum ina_topo_kind {
  * @used_memory: of them, in use
  * @capacity: trees it may aggregate at once; 0: none
  * @aggregator: of a switch: machine that aggregates for it; NULL if there is none
+ * @line: where it is in the file it comes from; 0: not known
  */
 struct ina_topo_node {
 	char *name;
@@ -56,6 +57,7 @@ struct ina_topo_node {
 	double used_memory;
 	int capacity;
 	char *aggregator;
+	int line;
 };
 
 /**
@@ -84,6 +86,7 @@ struct ina_topo_link {
  * @n_links: how many
  * @n_racks: racks are numbered from 0
  * @n_pods: pods are numbered from 0
+ * @file: the file it comes from; NULL: not known
  * @room_nodes: private: nodes there is memory for
  * @room_links: private: links there is memory for
  * @names: private: table of node indices by the hash of the name, 2 * @room_nodes wide
@@ -95,6 +98,7 @@ struct ina_topo {
 	int n_links;
 	int n_racks;
 	int n_pods;
+	char *file;
 	int room_nodes;
 	int room_links;
 	int *names;
@@ -112,6 +116,19 @@ int ina_topo_add_link(struct ina_topo *topo, const struct ina_topo_link *link);
 
 /* Index of the node of that name, INA_TOPO_NONE if there is none. */
 int ina_topo_find(const struct ina_topo *topo, const char *name);
+
+/* Name of the file, for errors. */
+static inline const char *ina_topo_file(const struct ina_topo *topo)
+{
+	return topo->file ? topo->file : "the topology";
+}
+
+/*
+ * Write "FILE:LINE: ..." of a node, or "FILE: ..." for INA_TOPO_NONE, to @err, as far as it is
+ * known; returns -EINVAL.
+ */
+int ina_topo_fail(const struct ina_topo *topo, int node, struct ina_doc_error *err,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /**
  * struct ina_topo_ends - links by node

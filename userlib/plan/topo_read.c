@@ -122,6 +122,7 @@ static int read_add(const struct topo_read *read, const struct ina_doc_value *ma
 	if (ret)
 		return ret;
 	node->name = (char *)name;
+	ina_doc_place(map, &node->line);
 	ret = ina_topo_add_node(read->topo, node);
 	if (ret == -EEXIST)
 		return ina_doc_fail(value, read->err, "there are two of the name \"%.80s\"", name);
@@ -411,9 +412,12 @@ static struct ina_topo *read_doc(const struct ina_doc *doc, struct ina_doc_error
 {
 	struct topo_read read = { .topo = ina_topo_create(), .err = err };
 	const struct ina_doc_value *root = ina_doc_root(doc);
-	int ret;
+	int ret, line;
 
-	if (!read.topo) {
+	if (read.topo)
+		read.topo->file = strdup(ina_doc_place(root, &line));
+	if (!read.topo || !read.topo->file) {
+		ina_topo_destroy(read.topo);
 		ina_doc_fail(root, err, "%s", strerror(ENOMEM));
 		return NULL;
 	}
