@@ -161,6 +161,27 @@ ok "are taken" grep -qx "# job 2: n2 n4" out
 sed '/name: n2/s/10.0.0.2/"fd00::2"/' good.yaml >topo.yaml
 ok "of the one that has enough" place 0 running now.yaml job 2 hosts 2 size 1
 ok "not one of each" grep -qx "# job 2: n4 n5" out
+{
+	echo "- {name: z, addr: 10.9.9.9, rack: 9}"
+	sed '1d; /name: n[136]/s/10.0.0.\([136]\)/"fd00::\1"/; /name: b1/s/10.0.2.1/"fd00::b"/' good.yaml
+} | sed '1i hosts:' >topo.yaml
+sed 's/addr: [^,]*, //g' waits.yaml >bare.yaml
+ok "a job whose plan has no addresses" place 0 running bare.yaml
+ok "has those of the topology" grep -qx "#   tree of its own at s1" out
+sed 's/parent: n6, workers: 2/&}, {host: b1, parent: n6, workers: 0/' bare.yaml >left.yaml
+ok "an aggregator that it had" place 0 running left.yaml
+ok "gets its address, too" bash -c 'grep -A 1 "host: b1" out | grep -q "fd00::b"'
+{
+	echo "hosts:"
+	for host in a:1:10.0.0.1 b:1:fd00::1 g:2:10.0.0.2 h:2:10.0.0.3 f:3:fd00::2 i:4:10.0.0.4 j:4:10.0.0.5; do
+		IFS=: read -r name rack addr <<<"$host"
+		echo "- {name: $name, rack: $rack, addr: \"$addr\"}"
+	done
+} >topo.yaml
+ok "two families with enough machines" place 0 job 2 hosts 2 size 1
+ok "the one with fewer fragments" grep -qx "# job 2: g h" out
+ok "of all that are free" grep -qx "# fragments: score 2.5" out
+sed '/name: n2/s/10.0.0.2/"fd00::2"/' good.yaml >topo.yaml
 ok "neither has enough" place 1 running now.yaml "${new[@]}"
 ok "is said" grep -qxF "Error: topo.yaml:5: job 2: n4 has an IPv4 address (10.0.0.4), n2 an IPv6 one (fd00::2): \
 a tree has one family, and no 3 machines of one are free: ask for fewer hosts, or change addr" err

@@ -56,12 +56,13 @@ static bool jobs_start(struct ina_jobs_work *work)
 	work->usable = *topo;
 	work->usable.nodes = calloc(n, sizeof(*topo->nodes));
 	work->switch_of = calloc(n, sizeof(int));
+	work->families = calloc(n, sizeof(int));
 	work->node_of = calloc(n, sizeof(int));
 	work->up = calloc(n, sizeof(int));
 	work->children = calloc(n, sizeof(int));
 	work->shape.host = calloc(n, sizeof(int));
 	work->shape.parent = calloc(n, sizeof(int));
-	if (!work->usable.nodes || !work->switch_of || !work->node_of || !work->up ||
+	if (!work->usable.nodes || !work->switch_of || !work->families || !work->node_of || !work->up ||
 	    !work->children || !work->shape.host || !work->shape.parent ||
 	    !jobs_start_links(work))
 		return false;
@@ -69,8 +70,9 @@ static bool jobs_start(struct ina_jobs_work *work)
 	for (int i = 0; i < topo->n_nodes; i++)
 		work->switch_of[i] = INA_TOPO_NONE;
 	for (int i = 0; i < topo->n_nodes; i++) {
+		work->families[i] = ina_plan_family(topo->nodes[i].addr);
 		if (!work->family)
-			work->family = ina_plan_family(topo->nodes[i].addr);
+			work->family = work->families[i];
 		if (topo->nodes[i].aggregator)
 			work->switch_of[ina_topo_find(topo, topo->nodes[i].aggregator)] = i;
 		else if (topo->nodes[i].kind == INA_TOPO_SWITCH)
@@ -94,6 +96,7 @@ static void jobs_end(struct ina_jobs_work *work)
 	free(work->usable.nodes);
 	free(work->switch_of);
 	free(work->node_of);
+	free(work->families);
 	free(work->up);
 	free(work->children);
 	free(work->shape.host);
@@ -130,7 +133,7 @@ static bool jobs_node(const struct ina_jobs_work *work, const struct ina_plan_jo
 	node->workers = known ? known->workers : workers;
 	return jobs_copy(&node->host, from->name) &&
 	       jobs_copy(&node->where, other ? other->where : from->where) &&
-	       jobs_copy(&node->addr, known ? known->addr : from->addr);
+	       jobs_copy(&node->addr, known && (known->addr || known->workers) ? known->addr : from->addr);
 }
 
 /* Who takes no part any more becomes a leaf without workers: so it gives the job up. */
@@ -199,12 +202,12 @@ static int jobs_take(const struct ina_jobs_work *work, struct ina_place *place, 
 	size_t n_nodes = (size_t)work->topo->n_nodes + 1;
 	bool *taken = calloc(n_nodes, sizeof(*taken));
 	int *hosts = calloc(n_nodes, sizeof(*hosts));
-	int err = taken && hosts ? 0 : -ENOMEM, n;
+	int err = taken && hosts ? 0 : -ENOMEM;
 
 	for (int j = 0; !err && j < work->plan->n_jobs; j++) {
 		const struct ina_plan_job *job = &work->plan->jobs[j];
+		int n = 0;
 
-		n = 0;
 		for (int i = 0; i < job->n_nodes; i++) {
 			int host = ina_jobs_used(job, i) ?
 				   ina_topo_find(work->topo, job->nodes[i].host) : INA_TOPO_NONE;
@@ -216,14 +219,11 @@ static int jobs_take(const struct ina_jobs_work *work, struct ina_place *place, 
 		}
 		err = ina_place_take(place, hosts, n);
 	}
-	n = 0;
+	/* One by one: they are no job. */
 	for (int i = 0; !err && avoid && i < work->topo->n_nodes; i++) {
-		if (jobs_is_machine(work, i) && !taken[i] &&
-		    ina_plan_family(work->topo->nodes[i].addr) == avoid)
-			hosts[n++] = i;
+		if (jobs_is_machine(work, i) && !taken[i] && work->families[i] == avoid)
+			err = ina_place_take(place, &i, 1);
 	}
-	if (!err)
-		err = ina_place_take(place, hosts, n);
 	free(hosts);
 	free(taken);
 	return err;
@@ -276,6 +276,19 @@ static int jobs_root(const struct ina_jobs_work *work, const struct ina_jobs_new
 	return 0;
 }
 
+/* The score of machines for the new job, all that are free counting. */
+static int jobs_score(const struct ina_jobs_work *work, const struct ina_jobs_new *new,
+		      const int *hosts, double *score)
+{
+	struct ina_place *place = ina_place_create(work->topo, new->alpha, false);
+	int err = place ? jobs_take(work, place, 0) : -ENOMEM;
+
+	if (!err)
+		*score = ina_place_score(place, hosts, new->hosts);
+	ina_place_destroy(place);
+	return err;
+}
+
 /* The best machines for the new job, none of them of family @avoid. */
 static int jobs_find(const struct ina_jobs_work *work, const struct ina_jobs_new *new, int avoid,
 		     int *hosts, double *score)
@@ -288,6 +301,8 @@ static int jobs_find(const struct ina_jobs_work *work, const struct ina_jobs_new
 	err = place ? jobs_take(work, place, avoid) : -ENOMEM;
 	if (!err)
 		err = ina_place_best(place, new->hosts, hosts, score);
+	if (!err && avoid)
+		err = jobs_score(work, new, hosts, score);
 	if (err == -ENOSPC)
 		ina_topo_fail(work->topo, INA_TOPO_NONE, work->err,
 			      "job %u needs %d machines, %d are free", new->id, new->hosts,

@@ -42,7 +42,8 @@ struct ina_jobs_run {
  * @topo: the cluster
  * @usable: a copy of its nodes: only switches with an aggregator that the job looked at can
  *	have have a capacity
- * @family: address family of a job that has no addresses, 0 if no machine has one
+ * @families: address family of each node of the topology, 0: it has no address
+ * @family: the first of them that is not 0
  * @plan: the jobs
  * @runs: one a job
  * @n_runs: how many
@@ -60,6 +61,7 @@ struct ina_jobs_run {
 struct ina_jobs_work {
 	const struct ina_topo *topo;
 	struct ina_topo usable;
+	int *families;
 	int family;
 	struct ina_plan *plan;
 	struct ina_jobs_run *runs;

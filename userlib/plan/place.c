@@ -524,8 +524,7 @@ static int ina_place_compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* A + alpha * B by definition, if these machines were taken. */
-static double ina_place_score(struct ina_place *place, const int *hosts, int n)
+double ina_place_score(struct ina_place *place, const int *hosts, int n)
 {
 	double score = 0;
 	int i, k;

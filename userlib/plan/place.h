@@ -33,6 +33,9 @@ int ina_place_free(const struct ina_place *place);
 int ina_place_first(struct ina_place *place, int n, int *hosts);
 int ina_place_best(struct ina_place *place, int n, int *hosts, double *score);
 
+/* A + alpha * B if these machines, which are free, were taken for one job. */
+double ina_place_score(struct ina_place *place, const int *hosts, int n);
+
 /* Take these machines for one job: 0, or -EINVAL if one is no machine, comes twice or is taken. */
 int ina_place_take(struct ina_place *place, const int *hosts, int n);
 

@@ -238,14 +238,15 @@ bool ina_plan_one_family(const char *host, const char *addr, const char *other,
 			 const char *other_addr, struct ina_doc_error *why)
 {
 	int family = ina_plan_family(addr), other_family = ina_plan_family(other_addr);
+	char text[INET6_ADDRSTRLEN], other_text[INET6_ADDRSTRLEN];
 
 	if (!family || !other_family || family == other_family)
 		return true;
-	if (why)
+	if (why && ina_plan_addr(addr, text) && ina_plan_addr(other_addr, other_text))
 		snprintf(why->text, sizeof(why->text),
-			 "%.80s has an IPv%d address (%.40s), %.80s an IPv%d one (%.40s): "
-			 "a tree has one family", host, family, addr, other, other_family,
-			 other_addr);
+			 "%.80s has an IPv%d address (%s), %.80s an IPv%d one (%s): "
+			 "a tree has one family", host, family, text, other, other_family,
+			 other_text);
 	return false;
 }
 

@@ -51,24 +51,29 @@ static int running_hosts(const struct ina_jobs_work *work, const struct ina_plan
 	return 0;
 }
 
-/* Address family of a job: all its machines with an address are of one; 0 if none has any. */
-static int running_family(const struct ina_plan_job *job)
+/* Address family of a job: by its plan, else by the topology; 0 if neither has any address. */
+static int running_family(const struct ina_jobs_work *work, const struct ina_plan_job *job)
 {
 	int family = 0;
 
 	for (int i = 0; !family && i < job->n_nodes; i++)
 		family = ina_plan_family(job->nodes[i].addr);
+	for (int i = 0; !family && i < job->n_nodes; i++) {
+		int host = ina_topo_find(work->topo, job->nodes[i].host);
+
+		family = host < 0 ? 0 : work->families[host];
+	}
 	return family;
 }
 
 /* Only switches whose aggregator can be in a tree with the machines of @job have units for it. */
 static void running_admit(struct ina_jobs_work *work, const struct ina_plan_job *job)
 {
-	int family = running_family(job), other = family ? 0 : work->family;
+	int family = running_family(work, job), other = family ? 0 : work->family;
 	const struct ina_topo_node *nodes = work->topo->nodes;
 
 	for (int i = 0; i < work->topo->n_nodes; i++) {
-		int at = work->switch_of[i], has = ina_plan_family(nodes[i].addr);
+		int at = work->switch_of[i], has = work->families[i];
 		bool fits = family ? has == family : !has || has == other;
 
 		if (at >= 0)
