@@ -76,11 +76,12 @@ guest_run()
 	echo "$test" >>"$results/started"
 	echo "$mark" >/dev/kmsg
 
-	# A file, not a pipe: what a test leaves running must not hold us up.
-	: >"$log"
-	setsid timeout -k 5 "$limit" bash "$selftests/$test.sh" </dev/null >>"$log" 2>&1 &
+	# A file, not a pipe: what a test leaves running must not hold us up. In memory: 9p may fail
+	# to read what is just being written.
+	: >/run/ina-test.log
+	setsid timeout -k 5 "$limit" bash "$selftests/$test.sh" </dev/null >>/run/ina-test.log 2>&1 &
 	pid=$!
-	tail -n +1 -f -s 0.2 --pid="$pid" "$log" | tee -a "$results/live.log" |
+	tail -n +1 -f -s 0.2 --pid="$pid" /run/ina-test.log | tee -a "$results/live.log" "$log" |
 		if [[ $plain ]]; then cat >/dev/null; else ktap_verdicts "$test"; fi >>"$results/verdict"
 	wait "$pid" || rc=$?
 	pkill -KILL -s "$pid" || true
