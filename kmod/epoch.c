@@ -220,8 +220,8 @@ void ina_epoch_redistribute(struct ina_node *node, u16 index)
 		if (!ina_round_is_kept(node, &entry->tag) || entry->failed ||
 		    entry->tag.round < child->acked)
 			continue;
-		ina_queue_add_range(&child->peer.queue, i * node->frags,
-				    entry->frags);
+		ina_queue_add_range(&child->peer.queue, ina_node_oldest(node),
+				    i * node->frags, entry->frags);
 		ina_tx_ready(node, index);
 	}
 }

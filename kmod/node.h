@@ -479,6 +479,12 @@ static inline u32 ina_node_at(const struct ina_node *node, u64 round)
 	return round % node->job->config.depth;
 }
 
+/* First slot of the oldest round of the window. */
+static inline u32 ina_node_oldest(const struct ina_node *node)
+{
+	return ina_node_at(node, READ_ONCE(node->base)) * node->frags;
+}
+
 /* Number, state and elements of the slot of a fragment. */
 static inline u32 ina_node_slot_id(const struct ina_node *node, u64 round,
 				   u32 frag)

@@ -15,19 +15,22 @@
  * struct ina_queue - what waits to be sent to a neighbour
  * @pending: bit per slot that is to be sent; atomic
  * @slots: bits in @pending
- * @cursor: where the search in @pending goes on; the sender's
- * @again: the first slot that was lost: the search goes on from there; atomic
+ * @oldest: the window begins there; whoever adds slots tells
+ * @cursor: where the search in @pending goes on; written by the sender
+ * @again: the oldest slot that came after the search had passed, which goes on from
+ *	there; atomic
  */
 struct ina_queue {
 	unsigned long *pending;
 	u32 slots;
+	u32 oldest;
 	u32 cursor;
 	u32 again;
 };
 
 size_t ina_queue_size(u32 slots);
 void ina_queue_init(struct ina_queue *queue, u32 slots);
-void ina_queue_add_range(struct ina_queue *queue, u32 first, u32 count);
+void ina_queue_add_range(struct ina_queue *queue, u32 oldest, u32 first, u32 count);
 void ina_queue_add_lost(struct ina_queue *queue, u32 slot);
 int ina_queue_peek(const struct ina_queue *queue);
 int ina_queue_pick(struct ina_queue *queue);

@@ -152,11 +152,11 @@ void ina_tx_ready(struct ina_node *node, u16 index)
 
 /* Slots are to be sent on the hop of a ready bit, which is mostly set. */
 static void ina_tx_queue_one(struct ina_node *node, struct ina_queue *queue,
-			     u32 slot, u32 count, u16 bit)
+			     u32 slot, u32 count, u16 bit, u32 oldest)
 {
 	/* Who takes a bit sees the slot: pairs with ina_queue_pick(). */
 	smp_mb__before_atomic();
-	ina_queue_add_range(queue, slot, count);
+	ina_queue_add_range(queue, oldest, slot, count);
 	/* As in ina_tx_ready(). */
 	smp_mb__after_atomic();
 	if (!test_bit(bit, node->tx.ready))
@@ -175,17 +175,18 @@ static void ina_tx_queue_one(struct ina_node *node, struct ina_queue *queue,
  */
 void ina_tx_queue(struct ina_node *node, u32 slot, u32 count, u8 way)
 {
+	u32 oldest = ina_node_oldest(node);
 	u16 i;
 
 	if (way == INA_SLOT_UP) {
-		ina_tx_queue_one(node, &node->parent.queue, slot, count, 0);
+		ina_tx_queue_one(node, &node->parent.queue, slot, count, 0, oldest);
 		return;
 	}
 	for (i = 0; i < node->nchildren; i++) {
 		/* Not in this epoch. One that is leaving may still need it. */
 		if (READ_ONCE(node->children[i].acked) != U64_MAX)
 			ina_tx_queue_one(node, &node->children[i].peer.queue,
-					 slot, count, i + 1);
+					 slot, count, i + 1, oldest);
 	}
 }
 
@@ -270,7 +271,8 @@ static u16 ina_tx_most(struct ina_node *node, const struct ina_peer *peer,
 	unsigned int most = ina_xmit_segs(node, route);
 
 	if (READ_ONCE(peer->npaths) > 1)
-		most = clamp_t(u32, READ_ONCE(node->chunk) / size, 1, most);
+		most = clamp_t(u32, READ_ONCE(node->chunk) / ina_xmit_packet(node, true),
+			       1, most);
 	most = ina_pace_segs(&peer->pace, size, most);
 	return ina_pace_segs(&path->pace, size, most);
 }
