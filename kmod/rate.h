@@ -11,7 +11,7 @@
 #define INA_RATE_MAX		1000000000000ULL	/* nor asks for more */
 #define INA_RATE_LOSS_LIMIT	10	/* of 1000 packets: more is congestion, unless set */
 #define INA_RATE_LOSS_PACKETS	16	/* so many are judged at least */
-#define INA_RATE_LOST		3	/* fewer that are lost of few say nothing */
+#define INA_RATE_LOST		5	/* fewer that are lost of few say nothing */
 #define INA_RATE_PERIOD_NS	10000000ULL	/* and over such a time */
 #define INA_RATE_STEPS		64	/* a step up is such a part of what it was cut to */
 
