@@ -25,7 +25,7 @@ struct netlink_ext_ack;
  * @capacity: most elements in a round
  * @depth: rounds in flight
  * @group: packets of a hop that are answered together
- * @deadline_ms: after which a round fails
+ * @deadline_ms: by which a round has ended on all workers
  * @encap: enum ina_encap
  * @port: UDP port
  * @on_loss: enum ina_on_loss

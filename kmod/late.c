@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rounds that wait for somebody. After half the deadline a node tells its
+ * Rounds that wait for somebody. After half its time a node tells its
  * children that the round waits, as those who lack everybody do not know of it.
  * Later, the lower the sooner, each tells its parent whom it waits for, so that
- * the root can name a worker when the deadline passes. Then the round fails, or
+ * the root can name a worker when the time is over. Then the round fails, or
  * ends without those who are missing: the root says so, and whoever misses a
  * worker of its own, or a silent child without children, goes on without it.
  * Somebody who does not acknowledge a complete round is missing as well, once
@@ -42,7 +42,7 @@ struct ina_late {
 /* Age at which a node of this height tells its parent whom a round waits for. */
 static u32 ina_late_tell_ms(const struct ina_node *node, u16 height)
 {
-	u32 ms = node->job->config.deadline_ms;
+	u32 ms = ina_late_limit_ms(node);
 
 	return ms - ms / (4 * (height + 1));
 }
@@ -50,7 +50,7 @@ static u32 ina_late_tell_ms(const struct ina_node *node, u16 height)
 /* Age at which the parent is told; the root acts. */
 static u32 ina_late_report_ms(const struct ina_node *node)
 {
-	return node->root ? node->job->config.deadline_ms :
+	return node->root ? ina_late_limit_ms(node) :
 			    ina_late_tell_ms(node, node->height);
 }
 
@@ -61,8 +61,8 @@ static u32 ina_late_report_ms(const struct ina_node *node)
  */
 static u32 ina_late_fail_ms(const struct ina_node *node)
 {
-	u32 ms = node->job->config.deadline_ms;
-	u32 more = ms / 4 + 1;
+	u32 ms = ina_late_limit_ms(node);
+	u32 more = max(ms / 4, 1U);
 
 	if (!node->root && !node->nworkers)
 		return U32_MAX;
@@ -149,7 +149,7 @@ static struct ina_round *ina_late_claim(struct ina_node *node,
  */
 u32 ina_late_running(struct ina_node *node)
 {
-	u32 half = node->job->config.deadline_ms / 2;
+	u32 half = ina_late_limit_ms(node) / 2;
 	struct ina_round *entry;
 	u32 i, running = 0;
 
@@ -179,7 +179,7 @@ void ina_late_told(struct ina_node *node, u64 base, u32 running)
 		tag.round = base + i;
 		if ((running & BIT(i)) && !ina_round_is_kept(node, &tag))
 			ina_late_claim(node, &tag,
-				       node->job->config.deadline_ms / 2);
+				       ina_late_limit_ms(node) / 2);
 	}
 }
 
@@ -215,7 +215,7 @@ void ina_late_order(struct ina_node *node, const struct ina_tag *tag)
 	struct ina_round *entry;
 
 	spin_lock_bh(&node->lock);
-	entry = ina_late_claim(node, tag, node->job->config.deadline_ms);
+	entry = ina_late_claim(node, tag, ina_late_limit_ms(node));
 	if (entry && ina_node_degrades(node)) {
 		entry->exclude = true;
 		entry->excluding = node->nchildren;
@@ -372,7 +372,7 @@ static struct ina_blame ina_late_blame(struct ina_node *node,
 static bool ina_late_part(struct ina_node *node, const struct ina_late *late,
 			  u16 who)
 {
-	u32 deadline = node->job->config.deadline_ms;
+	u32 limit = ina_late_limit_ms(node);
 	struct ina_worker *worker;
 	struct ina_child *child;
 
@@ -380,7 +380,7 @@ static bool ina_late_part(struct ina_node *node, const struct ina_late *late,
 		child = &node->children[who];
 		if (child->height ||
 		    (child->late_round == late->tag.round + 1 &&
-		     late->age < deadline + deadline / 8))
+		     late->age < limit + limit / 8))
 			return false;
 		child->out = INA_REASON_DEADLINE;
 		child->dropped = true;
@@ -442,7 +442,7 @@ static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 	spin_lock_bh(&node->lock);
 	if (node->root && ina_tag_equal(&entry->tag, &late->tag) &&
 	    ina_late_waits(node, entry) &&
-	    ina_late_over(node) >= node->job->config.deadline_ms)
+	    ina_late_over(node) >= ina_late_limit_ms(node))
 		ina_epoch_close(node, entry->failed && entry->blame.reason ==
 				INA_REASON_DEADLINE ? &entry->blame : blame);
 	spin_unlock_bh(&node->lock);
@@ -453,7 +453,7 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 			  bool *ask, bool *exclude)
 {
 	struct ina_round *entry = &node->rounds[i];
-	u32 deadline = node->job->config.deadline_ms;
+	u32 limit = ina_late_limit_ms(node);
 	bool waits;
 
 	spin_lock_bh(&node->lock);
@@ -464,10 +464,10 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 	late->age = late->held ? ina_late_over(node) : ina_late_age(entry);
 	*exclude = entry->exclude;
 	*ask = waits && !late->held && node->nchildren &&
-	       late->age >= deadline / 2 && late->age < deadline &&
+	       late->age >= limit / 2 && late->age < limit &&
 	       time_after_eq(jiffies, entry->ask_at);
 	if (*ask)
-		entry->ask_at = jiffies + msecs_to_jiffies(deadline / 16);
+		entry->ask_at = jiffies + msecs_to_jiffies(limit / 16);
 	spin_unlock_bh(&node->lock);
 	return waits;
 }
@@ -475,7 +475,7 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 /* What is due for one round. Return: milliseconds until something else is. */
 static u32 ina_late_round(struct ina_node *node, u32 i)
 {
-	u32 deadline = node->job->config.deadline_ms;
+	u32 limit = ina_late_limit_ms(node);
 	u32 report = ina_late_report_ms(node), fail = ina_late_fail_ms(node);
 	struct ina_blame blame;
 	struct ina_late late;
@@ -490,16 +490,16 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 		ina_node_kick(node);
 	}
 	exclude |= node->root && ina_node_degrades(node) &&
-		   late.age >= deadline;
+		   late.age >= limit;
 	if (late.age < min(report, fail) && !exclude)
-		return late.age < deadline / 2 ? deadline / 2 - late.age :
+		return late.age < limit / 2 ? limit / 2 - late.age :
 		       min(report, fail) - late.age;
 	ina_late_search(node, &late);
 	if (exclude)
 		ina_late_exclude(node, &late);
 	/* It gets an eighth more for that. */
-	if (late.age < deadline + deadline / 8 && ina_late_unnamed(node, &late))
-		fail = max(fail, deadline + deadline / 8);
+	if (late.age < limit + limit / 8 && ina_late_unnamed(node, &late))
+		fail = max(fail, limit + limit / 8);
 	blame = ina_late_blame(node, &late);
 	if (late.age >= fail && late.held)
 		ina_late_close(node, &late, &blame);
@@ -507,7 +507,7 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 		ina_fail_round(node, &late.tag, &blame);
 	else if (!node->root && !bitmap_empty(late.missing, INA_LATE_CONTRIBUTORS))
 		ina_fail_report(node, &late.tag, &blame);
-	return late.age < deadline ? deadline - late.age :
+	return late.age < limit ? limit - late.age :
 	       late.age < fail ? fail - late.age : U32_MAX;
 }
 

@@ -62,10 +62,10 @@ static void late_test_wait(struct kunit *test, struct ina_node *node, u32 frags)
 	}
 }
 
-/* It is @percent of the deadline later. */
+/* It is @percent of the root's time later. */
 static void late_test_tick(struct ina_node *node, u32 percent)
 {
-	u32 ms = node->job->config.deadline_ms / 100 * percent;
+	u32 ms = ina_late_limit_ms(node) * percent / 100;
 	u32 i;
 
 	for (i = 0; i < INA_TEST_DEPTH; i++)
@@ -329,7 +329,7 @@ static void held__failed(struct kunit *test)
 static void named__age(struct kunit *test)
 {
 	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_FAIL);
-	u32 ms = node->job->config.deadline_ms;
+	u32 ms = ina_late_limit_ms(node);
 	struct ina_round *entry = &node->rounds[0];
 
 	late_test_named(node, 1, 0);
@@ -378,6 +378,23 @@ static void cut_off__names_parent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&entry->blame.culprit, &parent));
 }
 
+/* Who hears nothing fails a round before the deadline, but after the root would have. */
+static void cut_off__by_deadline(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, false, INA_ON_LOSS_FAIL);
+	struct ina_round *entry = &node->rounds[0];
+	u32 ms = node->job->config.deadline_ms;
+
+	node->nworkers = 1;
+	late_test_wait(test, node, 2);
+	late_test_tick(node, 101);
+	KUNIT_EXPECT_FALSE(test, entry->failed);
+	entry->started = jiffies - msecs_to_jiffies(ms - ms / 20);
+	ina_late_tick(node);
+	KUNIT_EXPECT_TRUE(test, entry->failed);
+	node->nworkers = 0;
+}
+
 static void ranks__twice(struct kunit *test)
 {
 	struct ina_node *node = ina_test_node_create(test, test->priv, true, 2);
@@ -423,6 +440,7 @@ static struct kunit_case late_test_cases[] = {
 	KUNIT_CASE(named__age),
 	KUNIT_CASE(cut_off__tells),
 	KUNIT_CASE(cut_off__names_parent),
+	KUNIT_CASE(cut_off__by_deadline),
 	KUNIT_CASE(ranks__twice),
 	{}
 };

@@ -395,10 +395,10 @@ static int ina_nl_dev_rate(struct genl_info *info, u64 *rate)
 	if (!attr)
 		return 0;
 	*rate = nla_get_u64(attr);
-	if (*rate)
+	if (*rate >= INA_RATE_MIN)
 		return 0;
 	NL_SET_ERR_MSG(info->extack,
-		       "A rate of zero sends nothing: give more, or 'auto'");
+		       "A rate below 65536 bytes per second is too low: give more, or 'auto'");
 	return ina_nl_end(info, INA_A_DEV_RATE, -EINVAL);
 }
 

@@ -18,7 +18,7 @@ static const char job_help[] =
 	"fragment   elements in a packet; auto: what fits the path to the neighbours\n"
 	"depth      rounds in flight\n"
 	"group      packets of a hop answered together, a power of two\n"
-	"deadline   milliseconds after which an unfinished round fails\n"
+	"deadline   milliseconds after which an unfinished round has failed on all workers\n"
 	"on-loss    a round that lacks a worker fails, or ends without it\n"
 	"encap      how packets are carried\n"
 	"port       UDP port of all nodes of the job\n";

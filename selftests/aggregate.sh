@@ -328,7 +328,7 @@ before=$(counter w0 7 rounds_done)
 ok "rounds complete again over the living link" wait_for 20 reached w0 7 rounds_done $((before + 3))
 ok "no sum was wrong" halt INT "${started[@]}"
 started=()
-ok "the worker is told of the deadline" grep -q 'after the deadline' "$_dir/lossy-1"
+ok "the worker is told of the deadline" grep -q 'result in time' "$_dir/lossy-1"
 ok "no worker waited for long" \
 	never 'not ended within the given time' "$_dir"/lossy-?
 

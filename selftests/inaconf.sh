@@ -136,10 +136,10 @@ ok "and shown" bash -c "inaconf dev show 2>/dev/null | grep -Eq '^$dev0 rate 1.5
 ok "and shown in JSON" json "it[0]['rate'] == 187500000 and it[0]['auto'] is False" dev show
 ok "bytes per second" silent dev set dev eth0 rate 1250000bps
 ok "are shown as bits" bash -c "inaconf dev show 2>/dev/null | grep -Eq '^$dev0 rate 10mbit( |\$)'"
-ok "bits per second" silent dev set eth0 rate 8000
-ok "need no unit" json "it[0]['rate'] == 1000" dev show
+ok "bits per second" silent dev set eth0 rate 800000
+ok "need no unit" json "it[0]['rate'] == 100000" dev show
 ok "a rate of zero is refused" fails 1 \
-	"Error: A rate of zero sends nothing: give more, or 'auto' (rate)" dev set eth0 rate 0
+	"Error: A rate below 65536 bytes per second is too low: give more, or 'auto' (rate)" dev set eth0 rate 0
 ok "its rate is that of the link again" silent dev set eth0 rate auto
 ok "a dummy has none" json "'rate' not in it[0] and it[0]['auto'] is True" dev show
 warned()

@@ -119,17 +119,15 @@ static const char *ina_error_who(const struct ina_status *st, char *text, size_t
 static int ina_error_deadline(struct ina_session *s, const struct ina_status *st)
 {
 	const char *sep = st->culprit[0] ? ", waiting for " : "";
-	char who[INA_WHO_LEN], acked[64] = "";
 	uint64_t base = ina_shm_base(s->ctl);
+	char who[INA_WHO_LEN];
 
-	/* Maybe it is the root that is gone. By now the window may have moved past this round. */
-	if (st->worker < 0 && st->last < 0)
-		snprintf(acked, sizeof(acked), ", all workers have the rounds below %llu",
-			 (unsigned long long)(base < st->round ? base : st->round));
+	/* By now the window may have moved past this round. */
 	return ina_error_set(s, st->error,
-			     "round %llu: %u of %u fragments without a result after the deadline%s%s%s (%llu ms)",
+			     "round %llu: %u of %u fragments without a result in time%s%s, all workers have the rounds below %llu (%llu ms)",
 			     (unsigned long long)st->round, st->detail[0], st->detail[1],
-			     sep, ina_error_who(st, who, sizeof(who)), acked,
+			     sep, ina_error_who(st, who, sizeof(who)),
+			     (unsigned long long)(base < st->round ? base : st->round),
 			     (unsigned long long)st->latency_ns / 1000000);
 }
 

@@ -757,7 +757,7 @@ inline restart()
 	forget(1)
 }
 
-/* ina_late_round() of the root: the deadline of a round has passed */
+/* ina_late_round() of the root: a round has waited too long */
 inline late(round)
 {
 	printf("round %d fails\n", round);
