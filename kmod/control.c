@@ -185,9 +185,9 @@ static bool ina_control_next_path(struct ina_path *path, u16 index,
 static bool ina_control_next_hop(struct ina_peer *peer, u16 index,
 				 struct ina_control *c)
 {
-	u8 i;
+	u8 i, end = ina_path_end(peer);
 
-	for (i = 0; i < ina_path_end(peer); i++) {
+	for (i = 0; i < end; i++) {
 		c->pkt.path = i;
 		if (ina_control_next_path(&peer->path[i], index, c))
 			return true;

@@ -226,9 +226,13 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
  */
 u8 ina_path_end(const struct ina_peer *peer)
 {
-	if (READ_ONCE(peer->npaths) > 1 || READ_ONCE(peer->first))
-		return INA_PATHS_MAX;
-	return max_t(u8, READ_ONCE(peer->heard), 1);
+	u8 end = READ_ONCE(peer->first) + 1;
+
+	if (READ_ONCE(peer->npaths) > 1)
+		for (end = INA_PATHS_MAX; end > 1; end--)
+			if (rcu_access_pointer(peer->path[end - 1].route))
+				break;
+	return max(end, READ_ONCE(peer->heard));
 }
 
 /**
@@ -240,10 +244,10 @@ u8 ina_path_end(const struct ina_peer *peer)
  */
 u64 ina_path_lost(const struct ina_peer *peer)
 {
+	u8 i, end = ina_path_end(peer);
 	u64 lost = 0;
-	u8 i;
 
-	for (i = 0; i < ina_path_end(peer); i++)
+	for (i = 0; i < end; i++)
 		lost += READ_ONCE(peer->path[i].hop.lost);
 	return lost;
 }

@@ -17,7 +17,7 @@
 #include "wire.h"
 #include "xmit.h"
 
-#define INA_PROBE_OFTEN		5	/* looks within the timeout, while something is sent */
+#define INA_PROBE_OFTEN		6	/* looks within the timeout, while something is sent */
 #define INA_PROBE_MISSED	3	/* at least so many have no answer */
 #define INA_PROBE_PATIENCE	4	/* times there and back */
 #define INA_PROBE_IDLE_MS	100
@@ -83,17 +83,25 @@ static void ina_probe_send(struct ina_node *node, const struct ina_peer *peer,
 	ina_xmit_control_by(node, route, &pkt, &probe, ahead ? now + ahead : 0);
 }
 
+/* Jiffies between two looks. */
+static unsigned long ina_probe_period(const struct ina_node *node)
+{
+	return max(msecs_to_jiffies(READ_ONCE(node->timeout)) / INA_PROBE_OFTEN, 1UL);
+}
+
 /*
  * Where queues are full, answers take their time, and some are lost. If none has come on
- * any path, it is not the path.
+ * any path, it is not the path. The first PROBE without an answer leaves at the third look
+ * after the last sign of life, two more at the next, and at the sixth the path is left.
  */
 static bool ina_probe_is_silent(const struct ina_node *node,
 				const struct ina_path *path,
 				unsigned long newest)
 {
-	unsigned long wait = max(msecs_to_jiffies(READ_ONCE(node->timeout)),
-				 nsecs_to_jiffies(INA_PROBE_PATIENCE *
-						  READ_ONCE(path->rtt)));
+	u64 rtt = READ_ONCE(path->rtt);
+	unsigned long wait = rtt ? max(2 * ina_probe_period(node),
+				       nsecs_to_jiffies(INA_PROBE_PATIENCE * rtt)) :
+				   msecs_to_jiffies(READ_ONCE(node->timeout));
 
 	return READ_ONCE(path->unheard) >= INA_PROBE_MISSED &&
 	       time_after(newest, READ_ONCE(path->heard) + wait);
@@ -107,18 +115,16 @@ static bool ina_probe_wanted(const struct ina_peer *peer)
 }
 
 /*
- * Is it time to ask on a path? One that takes all it is given tells by the answers to its
- * groups that it lives, and is asked now and then how long it takes.
+ * Is it time to ask on a path? One that takes all it is given is, if nothing tells that it
+ * lives, and now and then how long it takes.
  */
 static bool ina_probe_is_due(const struct ina_node *node,
 			     const struct ina_path *path)
 {
-	unsigned long often = msecs_to_jiffies(READ_ONCE(node->timeout) /
-					       INA_PROBE_OFTEN);
-
 	return READ_ONCE(path->pace.rate) || READ_ONCE(path->unheard) ||
 	       READ_ONCE(path->state) != INA_PATH_STATE_UP ||
-	       time_after(jiffies, READ_ONCE(path->grouped) + often) ||
+	       time_after(jiffies, READ_ONCE(path->heard) +
+				   2 * ina_probe_period(node)) ||
 	       time_after_eq(jiffies, path->probed_at +
 			     msecs_to_jiffies(INA_PROBE_IDLE_MS));
 }
@@ -161,7 +167,7 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 void ina_probe_tick(struct timer_list *timer)
 {
 	struct ina_node *node = container_of(timer, struct ina_node, probe);
-	unsigned int ms = INA_PROBE_IDLE_MS;
+	unsigned long wait = msecs_to_jiffies(INA_PROBE_IDLE_MS);
 	u16 end;
 
 	rcu_read_lock();
@@ -184,9 +190,9 @@ void ina_probe_tick(struct timer_list *timer)
 	}
 	node->probe_at = 0;
 	if (node->probe_busy)
-		ms = min(ms, READ_ONCE(node->timeout) / INA_PROBE_OFTEN);
+		wait = min(wait, ina_probe_period(node));
 	if (node->probe_any)
-		mod_timer(timer, jiffies + max(msecs_to_jiffies(ms), 1UL));
+		mod_timer(timer, jiffies + wait);
 unlock:
 	rcu_read_unlock();
 }

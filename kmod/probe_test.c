@@ -86,7 +86,7 @@ static void tick__due(struct kunit *test)
 	t->node->timeout = PROBE_TEST_TIMEOUT_MS;
 	t->first->probed_at = jiffies + PROBE_TEST_LONG;
 	probe_test_content(t->other);
-	t->first->grouped = jiffies;
+	t->first->heard = jiffies;
 	t->first->unheard = 0;
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
@@ -103,9 +103,9 @@ static void tick__due(struct kunit *test)
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 2);
 
-	/* It lives, but no group tells so. */
+	/* Nothing tells that it lives. */
 	probe_test_content(t->other);
-	t->other->grouped = jiffies - msecs_to_jiffies(PROBE_TEST_TIMEOUT_MS / 5) - 1;
+	t->other->heard = jiffies - msecs_to_jiffies(PROBE_TEST_TIMEOUT_MS) / 3 - 1;
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 3);
 
@@ -146,6 +146,26 @@ static void tick__silent(struct kunit *test)
 	KUNIT_EXPECT_GE(test, t->other->rtt, 1000000);
 }
 
+/* At the sixth look within the timeout, if another path was heard of a third of it later. */
+static void tick__silent_in_time(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+	unsigned long third;
+
+	/* However long the test takes. */
+	t->node->timeout = PROBE_TEST_TIMEOUT_MS;
+	third = msecs_to_jiffies(PROBE_TEST_TIMEOUT_MS) / 6 * 2;
+	t->other->rtt = 1000;
+	t->other->unheard = 3;
+	t->other->heard = jiffies - PROBE_TEST_LONG;
+	t->first->heard = t->other->heard + third;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_UP);
+	t->first->heard++;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_SILENT);
+}
+
 /* What was sent between two that were answered has come, or is lost. */
 static void echo__lost(struct kunit *test)
 {
@@ -181,6 +201,7 @@ static void echo__or_groups(struct kunit *test)
 	probe_test_tick(t);
 	probe_test_echo(t, path, 1, 0);
 	path->packets += 10;
+	path->heard -= PROBE_TEST_LONG;
 	probe_test_tick(t);
 	path->grouped = jiffies + PROBE_TEST_LONG;
 	probe_test_echo(t, path, 2, 7);
@@ -189,6 +210,7 @@ static void echo__or_groups(struct kunit *test)
 
 	path->packets += 10;
 	path->grouped = jiffies - INA_PATH_FED - 1;
+	path->heard -= PROBE_TEST_LONG;
 	probe_test_tick(t);
 	probe_test_echo(t, path, 3, 14);
 	KUNIT_EXPECT_EQ(test, path->loss.packets, 10);
@@ -278,6 +300,7 @@ static struct kunit_case probe_test_cases[] = {
 	KUNIT_CASE(tick__one),
 	KUNIT_CASE(tick__due),
 	KUNIT_CASE(tick__silent),
+	KUNIT_CASE(tick__silent_in_time),
 	KUNIT_CASE(echo__lost),
 	KUNIT_CASE(echo__or_groups),
 	KUNIT_CASE(echo__overtaken),

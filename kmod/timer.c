@@ -70,9 +70,9 @@ static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
 	struct ina_peer *peer = child ? &child->peer : &node->parent;
 	bool answer, silent, credit, busy = false;
 	struct ina_hop *hop;
-	u8 i;
+	u8 i, end = ina_path_end(peer);
 
-	for (i = 0; i < ina_path_end(peer); i++) {
+	for (i = 0; i < end; i++) {
 		hop = &peer->path[i].hop;
 		busy |= ina_hop_ask(hop, ina_timer_needed, &arg, &silent,
 				    &credit);

@@ -13,6 +13,7 @@
 #include "round.h"
 #include "tx.h"
 #include "worker.h"
+#include "xmit.h"
 
 #define INA_WORKER_BYTES	65536	/* of elements: bottom halves have to wait */
 
@@ -102,9 +103,13 @@ static void ina_worker_push(struct ina_worker *worker,
 {
 	struct ina_node *node = worker->node;
 	u32 fragment = node->job->config.fragment;
+	/* One super-packet at a time: what is left over would be a small one. */
+	u32 most = READ_ONCE(node->parent.npaths) <= 1 ? node->tx.segs :
+		   min_t(u32, READ_ONCE(node->chunk) / ina_xmit_packet(node, true),
+			 node->tx.segs);
 	u32 batch = clamp_t(u32, INA_WORKER_BYTES /
 			    (fragment * ina_node_elem(node, false)), 1,
-			    node->tx.segs);
+			    max(most, 1U));
 	u32 frags = ina_wire_frags(length, fragment);
 	u32 frag, end;
 
