@@ -114,19 +114,21 @@ static u16 ina_grant_whom(const struct ina_node *node, u16 first, u16 *at)
 	return *at;
 }
 
-/* The next packet. Return: false if there is none. */
+/* The next packet; @first is answered before the parent is asked. Return: false if none. */
 static bool ina_grant_next(struct ina_node *node, u16 first, u16 *at,
 			   struct ina_grant_pkt *p)
 {
 	const struct ina_grant *grant = &node->grant;
+	/* Else the root decides first. */
+	bool may = node->root || grant->known || grant->alone;
+	bool waits = may && first < node->nchildren && node->children[first].ask.tell;
 	u16 index;
 
-	if (grant->tell && node->index != INA_INDEX_NONE) {
+	if (!waits && grant->tell && node->index != INA_INDEX_NONE) {
 		ina_grant_fill_ready(node, p);
 		return true;
 	}
-	/* First the root decides. */
-	if (!node->root && !grant->known && !grant->alone)
+	if (!may)
 		return false;
 	index = ina_grant_whom(node, first, at);
 	if (index == node->nchildren)
@@ -147,12 +149,16 @@ static bool ina_grant_send(struct ina_node *node, u16 first, unsigned int most)
 
 	while (most-- && !READ_ONCE(node->dead) && !READ_ONCE(node->paused)) {
 		p = (struct ina_grant_pkt){ .pkt.job = node->job->config.id };
-		spin_lock_bh(&node->lock);
+		/* Softirqs that wait would add gradients before it leaves. */
+		local_bh_disable();
+		spin_lock(&node->lock);
 		more = ina_grant_next(node, first, &at, &p);
-		spin_unlock_bh(&node->lock);
+		spin_unlock(&node->lock);
+		if (more)
+			ina_xmit_control(node, p.peer, &p.pkt, &p.ready);
+		local_bh_enable();
 		if (!more)
 			break;
-		ina_xmit_control(node, p.peer, &p.pkt, &p.ready);
 	}
 	return !more;
 }

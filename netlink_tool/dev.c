@@ -12,8 +12,8 @@ static const char dev_help[] =
 	"       inaconf dev set [dev] IFNAME rate RATE|auto\n"
 	"       inaconf dev show [[dev] IFNAME]\n"
 	"\n"
-	"rate       of the device that may be used each way: 10gbit, 800mbit, 100mbps (bytes);\n"
-	"           auto: that of its link\n";
+	"rate       of the device that may be used each way: 10gbit, 800mbit, 100mbps (bytes), at\n"
+	"           least 65536bps; auto: that of its link\n";
 
 static const struct param dev_add_table[] = {
 	{ "dev", PARAM_DEV, INA_A_DEV_IFINDEX, PARAM_REQUIRED | PARAM_BARE, NULL },

@@ -501,7 +501,9 @@ ok "which is shown" shows dev-get ifindex="$v0" rate=125000000
 ok "and the speed of its link as well" shows dev-get ifindex="$v0" speed=1250000000
 before=$(state)
 ok "a rate of zero is refused" refused EINVAL \
-	"A rate of zero sends nothing: give more, or 'auto'" 4 dev-set ifindex="$v0" rate=0
+	"A rate below 65536 bytes per second is too low: give more, or 'auto'" 4 dev-set ifindex="$v0" rate=0
+ok "a rate nobody could be granted is refused" refused EINVAL \
+	"A rate below 65536 bytes per second is too low: give more, or 'auto'" 4 dev-set ifindex="$v0" rate=65535
 ok "a rate above that of the link is refused" refused ERANGE \
 	"The link is slower than that: give at most its speed, see 'inaconf dev show'" 4 \
 	dev-set ifindex="$v0" rate=1250000001
@@ -510,11 +512,11 @@ ok "no rate is refused" refused EINVAL \
 ok "two are refused" refused EINVAL \
 	"Either a rate or 'auto' is needed: give one of them" 4 dev-set ifindex="$v0" rate=5 auto=1
 ok "the rate of no device is refused" refused EINVAL "No device is named: give one" missing:1 \
-	dev-set rate=5
+	dev-set rate=500000
 ok "the rate of a device that does not exist is refused" \
-	refused ENODEV "No such device: see 'ip link'" 1 dev-set ifindex=9999 rate=5
+	refused ENODEV "No such device: see 'ip link'" 1 dev-set ifindex=9999 rate=500000
 ok "the rate of a device not added is refused" \
-	refused ENOENT "The device is not added: see 'inaconf dev show'" 1 dev-set ifindex=1 rate=5
+	refused ENOENT "The device is not added: see 'inaconf dev show'" 1 dev-set ifindex=1 rate=500000
 ok "no rate has changed" unchanged
 ok "a device has the rate of its link again" nlclient dev-set ifindex="$v0" auto=1
 ok "which is shown, too" shows dev-get ifindex="$v0" rate=1250000000
