@@ -86,7 +86,7 @@ static void ina_epoch_forget(struct ina_node *node)
 static void ina_epoch_again(struct ina_node *node, struct ina_round *entry,
 			    u64 round)
 {
-	bool mine = entry->tag.round == round && entry->tag.era;
+	bool same = entry->tag.round == round, mine = same && entry->tag.era;
 	struct ina_tag tag = { .era = node->era, .round = round };
 	int i;
 
@@ -100,7 +100,7 @@ static void ina_epoch_again(struct ina_node *node, struct ina_round *entry,
 			     ina_round_key(&entry->tag) | INA_PROGRESS_FAILED);
 		return;
 	}
-	entry->again |= mine;
+	entry->again = mine || (same && entry->again);
 	entry->tell_up = false;
 	entry->tell_down = false;
 	entry->reported = false;
@@ -132,7 +132,7 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 			entry->started = jiffies;
 		return;
 	}
-	entry->again |= mine;
+	entry->again = mine || (same && entry->again);
 	entry->tag = (struct ina_tag){ .round = round };
 	WRITE_ONCE(entry->kept, (u64)tag.era << 32 | (u32)round);
 	/* Else of the epoch in which the workers here contributed to it. */
@@ -298,7 +298,6 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	node->cut_off = false;
 	node->changed = false;
 	reason = node->closed.reason;
-	node->regain = reason == INA_REASON_EXCLUDED;
 	node->opened = node->closed;
 	node->closed = (struct ina_blame){};
 	node->left = (struct ina_blame){};

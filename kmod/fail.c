@@ -65,7 +65,7 @@ void ina_fail_entry(struct ina_node *node, struct ina_round *entry,
 			   blame->reason == INA_REASON_DEADLINE ?
 			   ktime_get_ns() : 0);
 	trace_ina_round_end(node, entry->tag.round, blame->reason);
-	if (entry->length || entry->again ||
+	if (entry->length || (entry->again && !entry->doomed) ||
 	    ina_fail_awaited(node, entry->tag.round)) {
 		ina_stats_inc(node->job->stats, INA_STAT_ROUNDS_FAILED);
 		ina_event_round_failed(node, entry->tag.round, blame);

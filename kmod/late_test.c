@@ -205,6 +205,38 @@ static void degrade__fails(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, node->children[1].out);
 }
 
+/* There is time again once somebody is left out, not each time that one is. */
+static void degrade__bounded(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_DEGRADE);
+	struct ina_join_hdr join = ina_test_join_hdr(node, 101, 2, 3, 2);
+	struct ina_round *entry = &node->rounds[0];
+	unsigned long start = jiffies;
+
+	/* An aggregator that stays silent. */
+	node->children[0].height = 1;
+	late_test_add(node, 0, 0);
+	late_test_tick(node, 100);
+	late_test_tick(node, 101);
+	KUNIT_ASSERT_TRUE(test, node->children[1].out);
+	late_test_add(node, 0, 0);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(entry->started, start));
+
+	start = jiffies - msecs_to_jiffies(ina_late_limit_ms(node));
+	entry->started = start;
+	ina_test_join(node, 1, &join);
+	KUNIT_ASSERT_EQ(test, node->members, 6);
+	late_test_add(node, 0, 0);
+	KUNIT_EXPECT_EQ(test, entry->started, start);
+	ina_late_tick(node);
+	ina_late_tick(node);
+	KUNIT_ASSERT_TRUE(test, node->children[1].out);
+	late_test_add(node, 0, 0);
+	KUNIT_EXPECT_EQ(test, entry->started, start);
+	late_test_tick(node, 126);
+	KUNIT_EXPECT_TRUE(test, entry->failed);
+}
+
 static void degrade__follows_order(struct kunit *test)
 {
 	struct ina_node *node = late_test_node(test, false,
@@ -432,6 +464,7 @@ static struct kunit_case late_test_cases[] = {
 	KUNIT_CASE(degrade__leaves_out),
 	KUNIT_CASE(degrade__spares_aggregator),
 	KUNIT_CASE(degrade__fails),
+	KUNIT_CASE(degrade__bounded),
 	KUNIT_CASE(degrade__follows_order),
 	KUNIT_CASE(degrade__left),
 	KUNIT_CASE(held__closes),

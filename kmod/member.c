@@ -18,8 +18,11 @@
 #include "net.h"
 #include "round.h"
 #include "stats.h"
+#include "watch.h"
 #include "worker.h"
 #include "xmit.h"
+
+#define INA_MEMBER_ANSWER	(HZ / 2)	/* those of a child are answered as often */
 
 /*
  * Nobody is left, nor late, which may come back: a new start, for which everybody
@@ -153,6 +156,7 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 {
 	bool failed = node->root && blame->reason == INA_REASON_LEFT &&
 		      !ina_node_degrades(node);
+	bool asked = node->subtree;
 
 	lockdep_assert_held(&node->lock);
 	if (failed)
@@ -171,6 +175,9 @@ void ina_member_changed(struct ina_node *node, const struct ina_blame *blame)
 		node->change = *blame;
 	node->welcomed = false;
 	node->send_join = !node->root;
+	/* From now on an answer is waited for. */
+	if (!asked && !node->parent.silent)
+		node->parent.alive = jiffies;
 	/* Who went needs nothing any more. */
 	ina_round_advance(node);
 	ina_epoch_open_try(node);
@@ -310,6 +317,7 @@ void ina_member_rx_join(struct ina_node *node, const struct ina_pkt *pkt,
 	}
 	child = &node->children[index];
 	spin_lock_bh(&node->lock);
+	ina_watch_alive(node, &child->peer);
 	ina_member_refuse(node, child, ina_member_refusal(node, join));
 	ina_member_update(node, child, join, pkt->epoch, pkt->count);
 	child->welcome = true;
@@ -374,6 +382,9 @@ static void ina_member_left_out(struct ina_node *node)
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
 			ina_worker_leave_out(node->workers[i]);
+	/* It has missed that they have time again. */
+	for (i = 0; i < node->job->config.depth; i++)
+		node->rounds[i].least = U32_MAX;
 	ina_member_changed(node, &(struct ina_blame){
 			.reason = INA_REASON_EXCLUDED,
 			.culprit = node->local });
@@ -390,6 +401,7 @@ void ina_member_rx_welcome(struct ina_node *node, const struct ina_pkt *pkt)
 	u32 reason = be32_to_cpu(welcome->reason);
 
 	spin_lock_bh(&node->lock);
+	ina_watch_alive(node, &node->parent);
 	if (reason == INA_REASON_CHILD_LOST) {
 		/* One sent before the parent heard our JOIN may come late. */
 		if (node->welcomed && node->subtree &&
@@ -500,6 +512,7 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	};
 
 	spin_lock_bh(&node->lock);
+	ina_watch_alive(node, &node->parent);
 	if (!ina_member_for_us(node, epoch->instance, epoch->generation))
 		goto unlock;
 	/* It tells the whole state: only the latest counts. */
@@ -558,6 +571,7 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	bool news;
 
 	spin_lock_bh(&node->lock);
+	ina_watch_alive(node, &child->peer);
 	news = pkt->workers && node->open && pkt->epoch == node->epoch &&
 	       !ina_member_heard(node, child);
 	child->epoch_heard = pkt->epoch;
@@ -572,8 +586,12 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	/* It missed the epoch that is held for it, and can enter only another. */
 	if (node->held && child->workers && pkt->epoch != node->epoch)
 		ina_member_changed(node, &(struct ina_blame){});
-	/* It may believe to be complete: another state would make it join. */
-	if (!child->workers) {
+	/*
+	 * It may believe to be complete: another state would make it join. Else the answer
+	 * tells that this node lives.
+	 */
+	if (!child->workers ||
+	    time_after_eq(jiffies, child->welcomed_at + INA_MEMBER_ANSWER)) {
 		child->welcome = true;
 		ina_node_kick(node);
 	}

@@ -74,6 +74,7 @@ struct ina_blame {
  * @heard_base: first round of its window then
  * @acked: its subtree holds all rounds below
  * @welcome: a WELCOME is to be sent
+ * @welcomed_at: jiffies at which the last one was
  * @announce: an EPOCH is to be sent
  * @refused: enum ina_reason, why its JOIN is refused
  * @arrivals: when its contributions come
@@ -101,6 +102,7 @@ struct ina_child {
 	u64 heard_base;
 	u64 acked;
 	bool welcome;
+	unsigned long welcomed_at;
 	bool announce;
 	u32 refused;
 	struct ina_arrivals arrivals;
@@ -141,7 +143,8 @@ struct ina_over {
  * @reported: whom it waits for, the parent is told
  * @exclude: it is to end without whom it waits for
  * @excluding: the children are told so
- * @again: it is summed again; the deadline stays
+ * @again: it is summed again; the deadline stays, unless fewer workers are left than ever
+ * @least: fewest workers it was summed with
  * @complete: all results are held
  * @tell_up: the parent is to be told of the failure
  * @tell_down: the children are to be told of the failure
@@ -165,6 +168,7 @@ struct ina_round {
 	bool exclude;
 	bool excluding;
 	bool again;
+	u32 least;
 	bool complete;
 	bool tell_up;
 	bool tell_down;
@@ -299,7 +303,6 @@ struct ina_tx {
  * @over_at: jiffies when all of the window was over here and below
  * @cut_off: that is long ago; the workers here were told
  * @changed: the subtree is not the one that entered the epoch
- * @regain: rounds that are summed again in this epoch have a new deadline
  * @index: contributor index at the parent
  * @welcomed: the parent has heard @generation
  * @welcomed_at: jiffies at which it had
@@ -383,7 +386,6 @@ struct ina_node {
 	unsigned long over_at;
 	bool cut_off;
 	bool changed;
-	bool regain;
 	u16 index;
 	bool welcomed;
 	unsigned long welcomed_at;

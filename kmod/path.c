@@ -55,6 +55,8 @@ int ina_path_init(struct ina_peer *peer, const struct in6_addr *addr, u32 slots,
 	int i;
 
 	peer->addr = *addr;
+	peer->alive = jiffies;
+	peer->path[0].heard = jiffies;
 	ina_queue_init(&peer->queue, slots);
 	for (i = 0; i < INA_PATHS_MAX; i++)
 		ina_hop_init(&peer->path[i].hop, &peer->queue, group);
@@ -175,6 +177,7 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		to->fed = from->fed;
 		to->grouped = from->grouped;
 	}
+	peer->alive = old->alive;
 	peer->npaths = old->npaths;
 	peer->first = old->first;
 	peer->weighted = old->weighted;
@@ -206,6 +209,7 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
 	route->sport = 0;
 	dst_cache_reset(&route->cache);
 	peer->silent = false;
+	peer->alive = jiffies;
 	path->state = INA_PATH_STATE_UP;
 	path->weight = 0;
 	path->rtt = 0;

@@ -141,7 +141,9 @@ struct ina_path {
  * @first: number of the first of them
  * @weighted: the operator gave one of them a weight
  * @heard: numbers of paths it has used are below
- * @silent: it was reported as silent, and has not answered since; under the node's lock
+ * @silent: it was reported as silent, and has not answered since; under the node's lock,
+ *	as the next
+ * @alive: jiffies at which it last said something of itself
  */
 struct ina_peer {
 	struct in6_addr addr;
@@ -153,6 +155,7 @@ struct ina_peer {
 	bool weighted;
 	u8 heard;
 	bool silent;
+	unsigned long alive;
 };
 
 /**

@@ -161,6 +161,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 {
 	struct ina_round *entry = ina_round_entry(node, tag->round);
 	const struct ina_job_config *config = &node->job->config;
+	bool again = entry->again && entry->tag.round == tag->round;
 
 	lockdep_assert_held(&node->lock);
 	if (tag->round < node->base ||
@@ -184,10 +185,11 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		entry->token = node->token;
 		ina_ranks_copy(&entry->ranks, &node->ranks);
 	}
-	/* After somebody was left out, the others have time again. */
-	if (!entry->again || entry->tag.round != tag->round || node->regain) {
+	/* After somebody was left out the others have time again, not if that one was before. */
+	if (!again || node->members < entry->least) {
 		entry->started = jiffies;
 		entry->ask_at = jiffies;
+		entry->least = node->members;
 	}
 	entry->tag = *tag;
 	entry->frags = ina_wire_frags(length, config->fragment);
@@ -197,7 +199,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 	entry->reported = false;
 	entry->exclude = false;
 	entry->excluding = false;
-	entry->again = false;
+	entry->again = again;
 	entry->complete = false;
 	entry->tell_up = false;
 	entry->tell_down = false;

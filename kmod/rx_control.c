@@ -8,7 +8,6 @@
 #include <linux/jiffies.h>
 
 #include "epoch.h"
-#include "event.h"
 #include "fail.h"
 #include "late.h"
 #include "member.h"
@@ -17,6 +16,7 @@
 #include "rx.h"
 #include "stats.h"
 #include "tx.h"
+#include "watch.h"
 #include "wire.h"
 #include "xmit.h"
 
@@ -101,17 +101,6 @@ static int ina_rx_fail(struct ina_node *node, struct ina_pkt *pkt,
 	return 0;
 }
 
-/* It was silent, as was told, and is not any more. */
-static void ina_rx_back(struct ina_node *node, struct ina_peer *peer)
-{
-	spin_lock_bh(&node->lock);
-	if (peer->silent) {
-		WRITE_ONCE(peer->silent, false);
-		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_BACK);
-	}
-	spin_unlock_bh(&node->lock);
-}
-
 /* The neighbour answers what was sent to it. Return: 0 or a counter. */
 static int ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 			const struct ina_pkt *pkt)
@@ -135,7 +124,7 @@ static int ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 	if (READ_ONCE(path->hop.ask))
 		ina_node_kick(node);
 	if (READ_ONCE(peer->silent))
-		ina_rx_back(node, peer);
+		ina_watch_answers(node, peer);
 	return 0;
 }
 

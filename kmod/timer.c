@@ -7,7 +7,6 @@
 #include <linux/jiffies.h>
 
 #include "epoch.h"
-#include "event.h"
 #include "fail.h"
 #include "late.h"
 #include "member.h"
@@ -16,11 +15,11 @@
 #include "round.h"
 #include "timer.h"
 #include "tx.h"
+#include "watch.h"
 
 #define INA_TIMER_HOP_MS	8	/* while packets are under way */
 #define INA_TIMER_BUSY_MS	50	/* while something is outstanding */
-#define INA_TIMER_IDLE_MS	1000	/* a sign of life to the parent */
-#define INA_TIMER_DEAF		(HZ / 2)	/* without an answer on any of several paths */
+#define INA_TIMER_IDLE_MS	1000	/* signs of life */
 
 /**
  * struct ina_timer_hop - a hop, for ina_timer_needed()
@@ -47,22 +46,6 @@ static bool ina_timer_needed(void *arg, u32 id)
 	       (!hop->child || READ_ONCE(hop->child->acked) <= part.tag.round);
 }
 
-/*
- * A path has no answer. One among others is left long before, and told of then: it is the
- * neighbour only if none of them has one.
- */
-static void ina_timer_silent(struct ina_node *node, struct ina_peer *peer)
-{
-	spin_lock_bh(&node->lock);
-	if (!peer->silent &&
-	    (READ_ONCE(peer->npaths) == 1 ||
-	     time_after(jiffies, ina_path_heard(peer) + INA_TIMER_DEAF))) {
-		WRITE_ONCE(peer->silent, true);
-		ina_event_peer(node, peer, INA_EVENT_TYPE_PEER_SILENT);
-	}
-	spin_unlock_bh(&node->lock);
-}
-
 /* Loss recovery of all paths to one neighbour. Return: true if packets are under way. */
 static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
 {
@@ -78,7 +61,7 @@ static bool ina_timer_hop(struct ina_node *node, struct ina_child *child)
 				    &credit);
 		busy |= ina_hop_check(hop, &answer);
 		if (silent)
-			ina_timer_silent(node, peer);
+			ina_watch_deaf(node, peer);
 		if (credit)
 			ina_tx_ready(node, child ? child - node->children :
 						   INA_INDEX_NONE);
@@ -134,6 +117,7 @@ void ina_timer_tick(struct work_struct *work)
 	if (time_after_eq(jiffies, node->repeat_at)) {
 		node->repeat_at = jiffies + msecs_to_jiffies(INA_TIMER_BUSY_MS);
 		ina_member_repeat(node);
+		ina_watch_tick(node);
 		ina_fail_repeat(node);
 	}
 	if (ina_member_waiting(node) || ina_timer_running(node) ||
@@ -144,6 +128,6 @@ void ina_timer_tick(struct work_struct *work)
 	if (hops)
 		ms = INA_TIMER_HOP_MS;
 	ms = min(ms, late);
-	if (ms != INA_TIMER_IDLE_MS || !node->root)
+	if (ms != INA_TIMER_IDLE_MS || !node->root || node->nchildren)
 		ina_node_tick_in(node, ms);
 }

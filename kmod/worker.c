@@ -246,6 +246,9 @@ static bool ina_worker_opened(struct ina_worker *worker)
 
 	if (worker->out) {
 		worker->out = false;
+		/* As a new one: a round it gave up that still runs cannot end without it. */
+		if (worker->released >= worker->next)
+			worker->acked = U64_MAX;
 		ina_member_changed(node, &(struct ina_blame){
 				.reason = INA_REASON_CHILD_LOST,
 				.culprit = node->local,

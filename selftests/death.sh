@@ -213,6 +213,27 @@ for what in epoch-closed round-failed; do
 done
 job_del 6
 
+# No round runs, and none is waited for.
+job 5 deadline 120000
+for rank in 0 1 2 3 4; do
+	run 5 "$rank" --hold-before-round 0:600
+done
+ok "five workers wait" wait_for "$deadline" members 5 5
+on sw ip link set p-a1 down
+ok "a parent that is gone is told of while no round runs" event links peer-silent \
+	'job 5 parent .*10\.0\.0\.3 does not answer' '"job":5,"addr":"10\.0\.0\.3"'
+ok "its parent tells of it, too" event events peer-silent \
+	'job 5 child .*10\.0\.0\.3 does not answer' '"job":5,"addr":"10\.0\.0\.3"'
+timed "not of the others" test "$(grep -cE 'job 5 child .*10\.0\.0\.(2|13) does' "$_dir/events")" = 0
+on sw ip link set p-a1 up
+ok "and when it is back" event links peer-back \
+	'job 5 parent .*10\.0\.0\.3 answers again' '"job":5,"addr":"10\.0\.0\.3"'
+ok "its parent, too" event events peer-back \
+	'job 5 child .*10\.0\.0\.3 answers again' '"job":5,"addr":"10\.0\.0\.3"'
+ok "all are members still" members 5 5
+stop KILL 0 1 2 3 4
+job_del 5
+
 job 7 deadline "${deadline}000"
 ok "rounds run again" run_all 7
 on sw ip link set p-w2 down
@@ -382,6 +403,21 @@ if [[ $INA_SIZE == full ]]; then
 	on sw ip link set p-w3 up
 	ok "both come back by themselves" wait_for $((deadline * 2)) members 8 5
 	ok "rounds complete with both" goes_on 8
+
+	# All others wait for a round that these two submit when nobody hears them, and give up.
+	late=$(lates)
+	kill -STOP "${running[3]}" "${running[4]}"
+	ok "all wait for both" wait_for "$deadline" stands 8
+	on sw ip link set p-w3 down
+	kill -CONT "${running[3]}" "${running[4]}"
+	on sw ip link set p-a1 down
+	ok "they are left out while an aggregator is silent" wait_for $((deadline * 2)) members 8 3
+	on sw ip link set p-w3 up
+	ok "they come back meanwhile" wait_for $((deadline * 2)) members 8 5
+	ok "which gives nobody more time again" later "$late"
+	on sw ip link set p-a1 up
+	ok "rounds go on when the aggregator is back" wait_for $((deadline * 2)) goes_on 8
+	ok "with all" members 8 5
 fi
 
 kill -STOP "${running[4]}"

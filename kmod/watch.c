@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Neighbours that fall silent, and come back: the operator is told. Whether one answers what
+ * it was sent, the hops know; while nothing is sent, each child that has joined sends an ACK
+ * at least each second, and its parent answers. State under the node's lock.
+ */
+#include <linux/jiffies.h>
+
+#include "event.h"
+#include "node.h"
+#include "watch.h"
+
+#define INA_WATCH_SILENT	(7 * HZ / 2)	/* three signs of life have not come */
+#define INA_WATCH_DEAF		(HZ / 2)	/* without an answer on any of several paths */
+
+static void ina_watch_tell(struct ina_node *node, struct ina_peer *peer, bool silent)
+{
+	lockdep_assert_held(&node->lock);
+	if (peer->silent == silent)
+		return;
+	WRITE_ONCE(peer->silent, silent);
+	ina_event_peer(node, peer, silent ? INA_EVENT_TYPE_PEER_SILENT :
+					    INA_EVENT_TYPE_PEER_BACK);
+}
+
+/**
+ * ina_watch_deaf() - a path to a neighbour has no answer
+ * @node: the node
+ * @peer: the neighbour
+ *
+ * One path among others is left long before, and told of then: it is the neighbour only
+ * if none of them has an answer.
+ * Context: process, no lock held.
+ */
+void ina_watch_deaf(struct ina_node *node, struct ina_peer *peer)
+{
+	spin_lock_bh(&node->lock);
+	if (READ_ONCE(peer->npaths) == 1 ||
+	    time_after(jiffies, ina_path_heard(peer) + INA_WATCH_DEAF))
+		ina_watch_tell(node, peer, true);
+	spin_unlock_bh(&node->lock);
+}
+
+/**
+ * ina_watch_answers() - a neighbour answers what it was sent
+ * @node: the node
+ * @peer: the neighbour
+ *
+ * Context: softirq, no lock held.
+ */
+void ina_watch_answers(struct ina_node *node, struct ina_peer *peer)
+{
+	spin_lock_bh(&node->lock);
+	ina_watch_tell(node, peer, false);
+	spin_unlock_bh(&node->lock);
+}
+
+/* Has it said nothing for so long that several of its packets must have been lost? */
+static bool ina_watch_is_silent(const struct ina_peer *peer)
+{
+	return time_after(jiffies, peer->alive + INA_WATCH_SILENT);
+}
+
+/**
+ * ina_watch_alive() - a neighbour says something of itself
+ * @node: the node; its lock is held
+ * @peer: the neighbour
+ *
+ * One that has done so all the time, and is silent, does not answer what it is sent.
+ */
+void ina_watch_alive(struct ina_node *node, struct ina_peer *peer)
+{
+	if (ina_watch_is_silent(peer))
+		ina_watch_tell(node, peer, false);
+	peer->alive = jiffies;
+}
+
+/* Neither that, nor an answer. */
+static void ina_watch_peer(struct ina_node *node, struct ina_peer *peer)
+{
+	if (ina_watch_is_silent(peer) &&
+	    time_after(jiffies, ina_path_heard(peer) + INA_WATCH_SILENT))
+		ina_watch_tell(node, peer, true);
+}
+
+/**
+ * ina_watch_tick() - look after the neighbours, now and then
+ * @node: the node; its lock is held
+ */
+void ina_watch_tick(struct ina_node *node)
+{
+	int i;
+
+	if (!node->root && node->subtree)
+		ina_watch_peer(node, &node->parent);
+	for (i = 0; i < node->nchildren; i++)
+		if (node->children[i].workers)
+			ina_watch_peer(node, &node->children[i].peer);
+}
