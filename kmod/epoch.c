@@ -82,11 +82,29 @@ static void ina_epoch_forget(struct ina_node *node)
 	}
 }
 
+/*
+ * A round to be claimed anew. Its deadline stays; after somebody was left out the others have
+ * time again, but not if that one was before.
+ */
+static void ina_epoch_renew(const struct ina_node *node, struct ina_round *entry,
+			    u64 round)
+{
+	bool same = entry->tag.round == round;
+
+	entry->again = same && (entry->again || entry->tag.era);
+	if (entry->again && node->members < entry->least)
+		ina_round_start(node, entry);
+	entry->tell_up = false;
+	entry->tell_down = false;
+	entry->reported = false;
+	entry->tag = (struct ina_tag){ .round = round };
+}
+
 /* A round that is not final is summed again; one that failed stays failed. */
 static void ina_epoch_again(struct ina_node *node, struct ina_round *entry,
 			    u64 round)
 {
-	bool same = entry->tag.round == round, mine = same && entry->tag.era;
+	bool mine = entry->tag.round == round && entry->tag.era;
 	struct ina_tag tag = { .era = node->era, .round = round };
 	int i;
 
@@ -100,11 +118,7 @@ static void ina_epoch_again(struct ina_node *node, struct ina_round *entry,
 			     ina_round_key(&entry->tag) | INA_PROGRESS_FAILED);
 		return;
 	}
-	entry->again = mine || (same && entry->again);
-	entry->tell_up = false;
-	entry->tell_down = false;
-	entry->reported = false;
-	entry->tag = (struct ina_tag){ .round = round };
+	ina_epoch_renew(node, entry, round);
 	atomic64_set(&entry->progress, 0);
 	/* Whoever waits for it has its deadline. */
 	for (i = 0; i < node->nworkers; i++)
@@ -132,8 +146,7 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 			entry->started = jiffies;
 		return;
 	}
-	entry->again = mine || (same && entry->again);
-	entry->tag = (struct ina_tag){ .round = round };
+	ina_epoch_renew(node, entry, round);
 	WRITE_ONCE(entry->kept, (u64)tag.era << 32 | (u32)round);
 	/* Else of the epoch in which the workers here contributed to it. */
 	if (!same) {

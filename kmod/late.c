@@ -29,6 +29,7 @@
  * @frags: its fragments, 1 if nothing has come yet
  * @age: milliseconds since it started, or since the whole window was over
  * @held: it is over, but not acknowledged, and keeps others out
+ * @oldest: no older one waits
  * @missing: a bit for each contributor it waits for
  */
 struct ina_late {
@@ -36,6 +37,7 @@ struct ina_late {
 	u32 frags;
 	u32 age;
 	bool held;
+	bool oldest;
 	DECLARE_BITMAP(missing, INA_LATE_CONTRIBUTORS);
 };
 
@@ -448,6 +450,20 @@ static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 	spin_unlock_bh(&node->lock);
 }
 
+/* Does no older round wait? */
+static bool ina_late_oldest(const struct ina_node *node, u64 round)
+{
+	const struct ina_round *entry;
+	u32 i;
+
+	for (i = 0; i < node->job->config.depth; i++) {
+		entry = &node->rounds[i];
+		if (entry->tag.round < round && ina_late_waits(node, entry))
+			return false;
+	}
+	return true;
+}
+
 /* A copy of what is known of a round; false if it waits for nobody. */
 static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 			  bool *ask, bool *exclude)
@@ -461,6 +477,7 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 	late->tag = entry->tag;
 	late->frags = max(entry->frags, 1U);
 	late->held = entry->complete || entry->failed;
+	late->oldest = ina_late_oldest(node, entry->tag.round);
 	late->age = late->held ? ina_late_over(node) : ina_late_age(entry);
 	*exclude = entry->exclude;
 	*ask = waits && !late->held && node->nchildren &&
@@ -489,8 +506,9 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 		spin_unlock_bh(&node->lock);
 		ina_node_kick(node);
 	}
+	/* Who waits for an older round is not late with this one. */
 	exclude |= node->root && ina_node_degrades(node) &&
-		   late.age >= limit;
+		   late.age >= limit && late.oldest;
 	if (late.age < min(report, fail) && !exclude)
 		return late.age < limit / 2 ? limit / 2 - late.age :
 		       min(report, fail) - late.age;

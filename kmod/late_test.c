@@ -237,6 +237,48 @@ static void degrade__bounded(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, entry->failed);
 }
 
+/* Who waits for a round is not late with the next. */
+static void degrade__oldest(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, true, INA_ON_LOSS_DEGRADE);
+
+	/* Round 0 waits for an aggregator, round 1 for child 1, too. */
+	node->children[0].height = 1;
+	late_test_round(node, 0, 1);
+	late_test_add_to(node, 1, 0, 0);
+	late_test_tick(node, 100);
+	late_test_tick(node, 101);
+	KUNIT_EXPECT_TRUE(test, node->rounds[0].excluding);
+	KUNIT_EXPECT_FALSE(test, node->rounds[1].excluding);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	late_test_round(node, 0, 0);
+	KUNIT_ASSERT_TRUE(test, node->rounds[0].complete);
+	late_test_tick(node, 102);
+	late_test_tick(node, 103);
+	KUNIT_EXPECT_TRUE(test, node->children[1].out);
+}
+
+/* A node nobody tells of a round while somebody is left out has the time of the others. */
+static void degrade__renews(struct kunit *test)
+{
+	struct ina_node *node = late_test_node(test, false, INA_ON_LOSS_DEGRADE);
+	struct ina_round *entry = &node->rounds[0];
+	unsigned long start = jiffies;
+
+	late_test_add(node, 0, 0);
+	entry->started = jiffies - msecs_to_jiffies(ina_late_limit_ms(node));
+	ina_test_epoch(node, 11, 0, 5, 3);
+	ina_test_epoch(node, 12, 0, 6, 3);
+	late_test_add(node, 0, 0);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(entry->started, start));
+	start = jiffies - HZ;
+	entry->started = start;
+	ina_test_epoch(node, 13, 0, 5, 3);
+	ina_test_epoch(node, 14, 0, 6, 3);
+	late_test_add(node, 0, 0);
+	KUNIT_EXPECT_EQ(test, entry->started, start);
+}
+
 static void degrade__follows_order(struct kunit *test)
 {
 	struct ina_node *node = late_test_node(test, false,
@@ -465,6 +507,8 @@ static struct kunit_case late_test_cases[] = {
 	KUNIT_CASE(degrade__spares_aggregator),
 	KUNIT_CASE(degrade__fails),
 	KUNIT_CASE(degrade__bounded),
+	KUNIT_CASE(degrade__oldest),
+	KUNIT_CASE(degrade__renews),
 	KUNIT_CASE(degrade__follows_order),
 	KUNIT_CASE(degrade__left),
 	KUNIT_CASE(held__closes),

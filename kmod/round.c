@@ -148,6 +148,18 @@ bool ina_round_length(struct ina_node *node, const struct ina_tag *tag,
 }
 
 /**
+ * ina_round_start() - the time of a round begins
+ * @node: the node; its lock is held
+ * @entry: the round
+ */
+void ina_round_start(const struct ina_node *node, struct ina_round *entry)
+{
+	entry->started = jiffies;
+	entry->ask_at = jiffies;
+	entry->least = node->members;
+}
+
+/**
  * ina_round_claim() - the entry of a round, taken over if it is new
  * @node: the node; its lock is held
  * @tag: the round
@@ -185,12 +197,8 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 		entry->token = node->token;
 		ina_ranks_copy(&entry->ranks, &node->ranks);
 	}
-	/* After somebody was left out the others have time again, not if that one was before. */
-	if (!again || node->members < entry->least) {
-		entry->started = jiffies;
-		entry->ask_at = jiffies;
-		entry->least = node->members;
-	}
+	if (!again)
+		ina_round_start(node, entry);
 	entry->tag = *tag;
 	entry->frags = ina_wire_frags(length, config->fragment);
 	entry->failed = false;

@@ -54,6 +54,7 @@ int ina_round_contribute(struct ina_node *node, const struct ina_sum_ctx *ctx,
 int ina_round_result(struct ina_node *node, struct ina_row *row,
 		     const struct ina_part *part, u32 frag, const void *src);
 void ina_round_settle(struct ina_node *node, struct ina_row *row);
+void ina_round_start(const struct ina_node *node, struct ina_round *entry);
 struct ina_round *ina_round_claim(struct ina_node *node,
 				  const struct ina_tag *tag, u32 length);
 void ina_round_advance(struct ina_node *node);

@@ -405,6 +405,11 @@ if [[ $INA_SIZE == full ]]; then
 	ok "rounds complete with both" goes_on 8
 
 	# All others wait for a round that these two submit when nobody hears them, and give up.
+	ok "both are killed" stop KILL 3 4
+	run 8 3 "${patient[@]}" --inflight 1 --delay 200
+	run 8 4 "${patient[@]}" --inflight 1 --delay 200
+	ok "they are started again, slow ones" wait_for "$deadline" members 8 5
+	ok "rounds complete with them" goes_on 8
 	late=$(lates)
 	kill -STOP "${running[3]}" "${running[4]}"
 	ok "all wait for both" wait_for "$deadline" stands 8
