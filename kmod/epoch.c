@@ -84,15 +84,17 @@ static void ina_epoch_forget(struct ina_node *node)
 
 /*
  * A round to be claimed anew. Its deadline stays; after somebody was left out the others have
- * time again, but not if that one was before.
+ * time again, if fewer are left than ever. Who has missed an epoch may have missed that, and
+ * leaves it to the root.
  */
 static void ina_epoch_renew(const struct ina_node *node, struct ina_round *entry,
-			    u64 round)
+			    u64 round, bool seamless)
 {
 	bool same = entry->tag.round == round;
 
 	entry->again = same && (entry->again || entry->tag.era);
-	if (entry->again && node->members < entry->least)
+	if (entry->again && ina_node_degrades(node) &&
+	    (node->members < entry->least || !(seamless || node->root)))
 		ina_round_start(node, entry);
 	entry->tell_up = false;
 	entry->tell_down = false;
@@ -102,7 +104,7 @@ static void ina_epoch_renew(const struct ina_node *node, struct ina_round *entry
 
 /* A round that is not final is summed again; one that failed stays failed. */
 static void ina_epoch_again(struct ina_node *node, struct ina_round *entry,
-			    u64 round)
+			    u64 round, bool seamless)
 {
 	bool mine = entry->tag.round == round && entry->tag.era;
 	struct ina_tag tag = { .era = node->era, .round = round };
@@ -118,7 +120,7 @@ static void ina_epoch_again(struct ina_node *node, struct ina_round *entry,
 			     ina_round_key(&entry->tag) | INA_PROGRESS_FAILED);
 		return;
 	}
-	ina_epoch_renew(node, entry, round);
+	ina_epoch_renew(node, entry, round, seamless);
 	atomic64_set(&entry->progress, 0);
 	/* Whoever waits for it has its deadline. */
 	for (i = 0; i < node->nworkers; i++)
@@ -146,7 +148,7 @@ static void ina_epoch_keep(struct ina_node *node, struct ina_round *entry,
 			entry->started = jiffies;
 		return;
 	}
-	ina_epoch_renew(node, entry, round);
+	ina_epoch_renew(node, entry, round, seamless);
 	WRITE_ONCE(entry->kept, (u64)tag.era << 32 | (u32)round);
 	/* Else of the epoch in which the workers here contributed to it. */
 	if (!same) {
@@ -174,14 +176,15 @@ static bool ina_epoch_awaits(const struct ina_node *node, u64 round)
  * parent says again until the round is acknowledged: a worker that waits is told then.
  */
 static void ina_epoch_stay_failed(struct ina_node *node,
-				  struct ina_round *entry, u64 round, bool left)
+				  struct ina_round *entry, u64 round, bool seamless,
+				  bool left)
 {
 	struct ina_blame blame = {
 		.reason = left ? INA_REASON_LEFT : INA_REASON_EXCLUDED,
 	};
 	struct ina_tag tag = { .era = node->era, .round = round };
 
-	ina_epoch_again(node, entry, round);
+	ina_epoch_again(node, entry, round, seamless);
 	entry = ina_round_claim(node, &tag, 0);
 	entry->heard = !node->root;
 	if (entry->failed)
@@ -209,10 +212,10 @@ static void ina_epoch_sort(struct ina_node *node, const struct ina_over *over,
 		if (over->final & BIT(i))
 			ina_epoch_keep(node, entry, round, seamless);
 		else if (over->failed & BIT(i))
-			ina_epoch_stay_failed(node, entry, round,
+			ina_epoch_stay_failed(node, entry, round, seamless,
 					      over->left & BIT(i));
 		else
-			ina_epoch_again(node, entry, round);
+			ina_epoch_again(node, entry, round, seamless);
 	}
 }
 

@@ -29,7 +29,9 @@
  * @frags: its fragments, 1 if nothing has come yet
  * @age: milliseconds since it started, or since the whole window was over
  * @held: it is over, but not acknowledged, and keeps others out
- * @oldest: no older one waits
+ * @may: somebody can be left out: no older one waits, and all had time to contribute in
+ *	this epoch
+ * @tried: all were told that somebody is
  * @missing: a bit for each contributor it waits for
  */
 struct ina_late {
@@ -37,7 +39,8 @@ struct ina_late {
 	u32 frags;
 	u32 age;
 	bool held;
-	bool oldest;
+	bool may;
+	bool tried;
 	DECLARE_BITMAP(missing, INA_LATE_CONTRIBUTORS);
 };
 
@@ -450,18 +453,23 @@ static void ina_late_close(struct ina_node *node, const struct ina_late *late,
 	spin_unlock_bh(&node->lock);
 }
 
-/* Does no older round wait? */
-static bool ina_late_oldest(const struct ina_node *node, u64 round)
+/*
+ * May somebody be left out because of a round? Who waits for an older one is not late with
+ * it, nor who has yet to send it again.
+ */
+static bool ina_late_may(const struct ina_node *node, const struct ina_round *entry)
 {
-	const struct ina_round *entry;
+	u32 grace = ina_late_limit_ms(node) / 8;
+	const struct ina_round *other;
 	u32 i;
 
 	for (i = 0; i < node->job->config.depth; i++) {
-		entry = &node->rounds[i];
-		if (entry->tag.round < round && ina_late_waits(node, entry))
+		other = &node->rounds[i];
+		if (other->tag.round < entry->tag.round &&
+		    ina_late_waits(node, other))
 			return false;
 	}
-	return true;
+	return time_after_eq(jiffies, entry->since + msecs_to_jiffies(grace));
 }
 
 /* A copy of what is known of a round; false if it waits for nobody. */
@@ -477,7 +485,8 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 	late->tag = entry->tag;
 	late->frags = max(entry->frags, 1U);
 	late->held = entry->complete || entry->failed;
-	late->oldest = ina_late_oldest(node, entry->tag.round);
+	late->may = ina_late_may(node, entry);
+	late->tried = entry->excluding || !node->nchildren;
 	late->age = late->held ? ina_late_over(node) : ina_late_age(entry);
 	*exclude = entry->exclude;
 	*ask = waits && !late->held && node->nchildren &&
@@ -494,6 +503,7 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 {
 	u32 limit = ina_late_limit_ms(node);
 	u32 report = ina_late_report_ms(node), fail = ina_late_fail_ms(node);
+	bool degrades = node->root && ina_node_degrades(node);
 	struct ina_blame blame;
 	struct ina_late late;
 	bool ask, exclude;
@@ -506,9 +516,7 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 		spin_unlock_bh(&node->lock);
 		ina_node_kick(node);
 	}
-	/* Who waits for an older round is not late with this one. */
-	exclude |= node->root && ina_node_degrades(node) &&
-		   late.age >= limit && late.oldest;
+	exclude |= degrades && late.age >= limit && late.may;
 	if (late.age < min(report, fail) && !exclude)
 		return late.age < limit / 2 ? limit / 2 - late.age :
 		       min(report, fail) - late.age;
@@ -518,6 +526,9 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 	/* It gets an eighth more for that. */
 	if (late.age < limit + limit / 8 && ina_late_unnamed(node, &late))
 		fail = max(fail, limit + limit / 8);
+	/* Not before it was tried, unless somebody comes and goes all the time. */
+	if (degrades && !(late.may && late.tried))
+		fail = max(fail, 2 * limit);
 	blame = ina_late_blame(node, &late);
 	if (late.age >= fail && late.held)
 		ina_late_close(node, &late, &blame);

@@ -68,8 +68,10 @@ static void late_test_tick(struct ina_node *node, u32 percent)
 	u32 ms = ina_late_limit_ms(node) * percent / 100;
 	u32 i;
 
-	for (i = 0; i < INA_TEST_DEPTH; i++)
+	for (i = 0; i < INA_TEST_DEPTH; i++) {
 		node->rounds[i].started = jiffies - msecs_to_jiffies(ms);
+		node->rounds[i].since = node->rounds[i].started;
+	}
 	node->over_at = jiffies - msecs_to_jiffies(ms);
 	ina_late_tick(node);
 }
@@ -228,12 +230,19 @@ static void degrade__bounded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, node->members, 6);
 	late_test_add(node, 0, 0);
 	KUNIT_EXPECT_EQ(test, entry->started, start);
+	/* It can send what it has. */
+	ina_late_tick(node);
+	ina_late_tick(node);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	entry->since = start;
 	ina_late_tick(node);
 	ina_late_tick(node);
 	KUNIT_ASSERT_TRUE(test, node->children[1].out);
 	late_test_add(node, 0, 0);
 	KUNIT_EXPECT_EQ(test, entry->started, start);
-	late_test_tick(node, 126);
+	KUNIT_EXPECT_FALSE(test, entry->failed);
+	entry->started -= msecs_to_jiffies(ina_late_limit_ms(node));
+	ina_late_tick(node);
 	KUNIT_EXPECT_TRUE(test, entry->failed);
 }
 
@@ -277,6 +286,10 @@ static void degrade__renews(struct kunit *test)
 	ina_test_epoch(node, 14, 0, 6, 3);
 	late_test_add(node, 0, 0);
 	KUNIT_EXPECT_EQ(test, entry->started, start);
+	/* One has been missed. */
+	ina_test_epoch(node, 16, 0, 6, 3);
+	late_test_add(node, 0, 0);
+	KUNIT_EXPECT_TRUE(test, time_after(entry->started, start));
 }
 
 static void degrade__follows_order(struct kunit *test)

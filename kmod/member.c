@@ -382,9 +382,6 @@ static void ina_member_left_out(struct ina_node *node)
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
 			ina_worker_leave_out(node->workers[i]);
-	/* It has missed that they have time again. */
-	for (i = 0; i < node->job->config.depth; i++)
-		node->rounds[i].least = U32_MAX;
 	ina_member_changed(node, &(struct ina_blame){
 			.reason = INA_REASON_EXCLUDED,
 			.culprit = node->local });
@@ -644,7 +641,7 @@ void ina_member_repeat(struct ina_node *node)
 		node->send_join |= !node->welcomed;
 		/* Also in peace: a parent that restarted asks us to join. */
 		if (node->acked > node->base ||
-		    time_after_eq(jiffies, node->acked_at + HZ))
+		    time_after_eq(jiffies, node->acked_at + HZ - HZ / 8))
 			node->send_ack |= node->welcomed && node->subtree;
 	}
 	for (i = 0; i < node->nchildren; i++)

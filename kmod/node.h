@@ -145,6 +145,7 @@ struct ina_over {
  * @excluding: the children are told so
  * @again: it is summed again; the deadline stays, unless fewer workers are left than ever
  * @least: fewest workers it was summed with
+ * @since: jiffies at which that began in this epoch
  * @complete: all results are held
  * @tell_up: the parent is to be told of the failure
  * @tell_down: the children are to be told of the failure
@@ -169,6 +170,7 @@ struct ina_round {
 	bool excluding;
 	bool again;
 	u32 least;
+	unsigned long since;
 	bool complete;
 	bool tell_up;
 	bool tell_down;

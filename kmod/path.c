@@ -177,6 +177,7 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		to->fed = from->fed;
 		to->grouped = from->grouped;
 	}
+	peer->silent_at = old->silent_at;
 	peer->alive = old->alive;
 	peer->npaths = old->npaths;
 	peer->first = old->first;

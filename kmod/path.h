@@ -142,7 +142,8 @@ struct ina_path {
  * @weighted: the operator gave one of them a weight
  * @heard: numbers of paths it has used are below
  * @silent: it was reported as silent, and has not answered since; under the node's lock,
- *	as the next
+ *	as the next two
+ * @silent_at: jiffies at which @silent changed
  * @alive: jiffies at which it last said something of itself
  */
 struct ina_peer {
@@ -155,6 +156,7 @@ struct ina_peer {
 	bool weighted;
 	u8 heard;
 	bool silent;
+	unsigned long silent_at;
 	unsigned long alive;
 };
 

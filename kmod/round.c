@@ -199,6 +199,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 	}
 	if (!again)
 		ina_round_start(node, entry);
+	entry->since = jiffies;
 	entry->tag = *tag;
 	entry->frags = ina_wire_frags(length, config->fragment);
 	entry->failed = false;

@@ -19,6 +19,7 @@ static void ina_watch_tell(struct ina_node *node, struct ina_peer *peer, bool si
 	if (peer->silent == silent)
 		return;
 	WRITE_ONCE(peer->silent, silent);
+	peer->silent_at = jiffies;
 	ina_event_peer(node, peer, silent ? INA_EVENT_TYPE_PEER_SILENT :
 					    INA_EVENT_TYPE_PEER_BACK);
 }
@@ -55,31 +56,39 @@ void ina_watch_answers(struct ina_node *node, struct ina_peer *peer)
 	spin_unlock_bh(&node->lock);
 }
 
-/* Has it said nothing for so long that several of its packets must have been lost? */
-static bool ina_watch_is_silent(const struct ina_peer *peer)
-{
-	return time_after(jiffies, peer->alive + INA_WATCH_SILENT);
-}
-
 /**
  * ina_watch_alive() - a neighbour says something of itself
  * @node: the node; its lock is held
  * @peer: the neighbour
- *
- * One that has done so all the time, and is silent, does not answer what it is sent.
  */
 void ina_watch_alive(struct ina_node *node, struct ina_peer *peer)
 {
-	if (ina_watch_is_silent(peer))
-		ina_watch_tell(node, peer, false);
+	lockdep_assert_held(&node->lock);
 	peer->alive = jiffies;
 }
 
-/* Neither that, nor an answer. */
+/* Does it leave what it was sent without an answer? */
+static bool ina_watch_is_asked(const struct ina_peer *peer)
+{
+	int i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		if (READ_ONCE(peer->path[i].hop.asked))
+			return true;
+	return false;
+}
+
+/*
+ * One that neither speaks nor answers is silent. It is back when it speaks again, unless it
+ * does not get what it is sent.
+ */
 static void ina_watch_peer(struct ina_node *node, struct ina_peer *peer)
 {
-	if (ina_watch_is_silent(peer) &&
-	    time_after(jiffies, ina_path_heard(peer) + INA_WATCH_SILENT))
+	if (peer->silent)
+		ina_watch_tell(node, peer, !time_after(peer->alive, peer->silent_at) ||
+					   ina_watch_is_asked(peer));
+	else if (time_after(jiffies, peer->alive + INA_WATCH_SILENT) &&
+		 time_after(jiffies, ina_path_heard(peer) + INA_WATCH_SILENT))
 		ina_watch_tell(node, peer, true);
 }
 

@@ -43,7 +43,11 @@ static void tick__parent(struct kunit *test)
 	watch_test_quiet(&node->parent, WATCH_TEST_LONG);
 	watch_test_tick(node);
 	KUNIT_EXPECT_TRUE(test, node->parent.silent);
+	watch_test_tick(node);
+	KUNIT_EXPECT_TRUE(test, node->parent.silent);
+	node->parent.silent_at -= WATCH_TEST_LONG;
 	ina_test_epoch(node, 10, 1, 2, 3);
+	watch_test_tick(node);
 	KUNIT_EXPECT_FALSE(test, node->parent.silent);
 }
 
@@ -56,7 +60,9 @@ static void tick__child(struct kunit *test)
 	watch_test_tick(node);
 	KUNIT_EXPECT_TRUE(test, peer->silent);
 	KUNIT_EXPECT_FALSE(test, node->children[0].peer.silent);
+	peer->silent_at -= WATCH_TEST_LONG;
 	ina_test_ack(node, 1, node->epoch, 0);
+	watch_test_tick(node);
 	KUNIT_EXPECT_FALSE(test, peer->silent);
 }
 
@@ -93,6 +99,7 @@ static void tick__left(struct kunit *test)
 	ina_test_join(node, 1, &join);
 	watch_test_tick(node);
 	KUNIT_EXPECT_FALSE(test, node->children[1].peer.silent);
+	KUNIT_EXPECT_FALSE(test, node->parent.silent);
 }
 
 /* One that speaks of itself, but does not get what it is sent, is not back by that. */
@@ -103,9 +110,22 @@ static void alive__deaf(struct kunit *test)
 
 	ina_watch_deaf(node, peer);
 	KUNIT_EXPECT_TRUE(test, peer->silent);
+	peer->path[0].hop.asked = 8;
+	peer->silent_at -= WATCH_TEST_LONG;
 	ina_test_ack(node, 0, node->epoch, 0);
+	watch_test_tick(node);
 	KUNIT_EXPECT_TRUE(test, peer->silent);
 	ina_watch_answers(node, peer);
+	KUNIT_EXPECT_FALSE(test, peer->silent);
+
+	/* Nothing is asked any more: then it is. */
+	ina_watch_deaf(node, peer);
+	peer->path[0].hop.asked = 0;
+	watch_test_tick(node);
+	KUNIT_EXPECT_TRUE(test, peer->silent);
+	peer->silent_at -= WATCH_TEST_LONG;
+	ina_test_ack(node, 0, node->epoch, 0);
+	watch_test_tick(node);
 	KUNIT_EXPECT_FALSE(test, peer->silent);
 }
 

@@ -422,7 +422,7 @@ if [[ $INA_SIZE == full ]]; then
 	ok "which gives nobody more time again" later "$late"
 	on sw ip link set p-a1 up
 	ok "rounds go on when the aggregator is back" wait_for $((deadline * 2)) goes_on 8
-	ok "with all" members 8 5
+	ok "with all" wait_for "$deadline" members 8 5
 fi
 
 kill -STOP "${running[4]}"

@@ -316,7 +316,7 @@ int ina_resume(struct ina_session *s, int timeout_ms)
 		err = ina_resume_open(&c);
 	if (err)
 		return err;
-	if (s->owing && ina_shm_next_round(s->ctl) == s->cursor)
+	if (s->owing && ina_shm_next_round(s->ctl) <= s->cursor)
 		return ina_error_set(s, -ESTALE,
 				     "others still wait for parts of the failed call: close and open again");
 	s->synced = false;

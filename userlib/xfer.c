@@ -47,6 +47,9 @@ static int ina_xfer_room(struct ina_session *s, uint64_t *round)
 	if (state != INA_CTL_OPEN)
 		return ina_error_closed(s, -ENOTCONN);
 	ina_session_sync(s);
+	/* Left out, and back at a round that was given up. */
+	if (next < s->cursor && s->released == s->cursor)
+		s->cursor = s->released = next;
 	if (s->released < s->cursor && next >= s->released + depth)
 		return ina_xfer_own(s, next);
 	if (next >= ina_shm_base(s->ctl) + depth)

@@ -73,7 +73,7 @@ struct ina_attach {
  *
  * Fails with EAGAIN while the window has no room (poll for EPOLLOUT),
  * ENOTCONN while no epoch is open, ESTALE if @round is not the next one (a
- * new epoch starts at a later round), EMSGSIZE if @length is 0 or above the
+ * new epoch starts at another), EMSGSIZE if @length is 0 or above the
  * capacity, EINTR, ENODEV if the node is gone.
  */
 struct ina_submit {
@@ -191,7 +191,7 @@ struct ina_ctl_round {
  * @workers: workers in the epoch, in the whole tree
  * @base: first round not complete everywhere
  * @next_round: round the next submit must name; its window slot is free when
- *	next_round < base + depth
+ *	next_round < base + depth; less than before if the worker was left out
  * @refused: enum ina_reason, why the parent refuses this node
  * @closed: enum ina_reason, why no epoch is open; 0 before the first
  * @culprit: IPv6 (or mapped IPv4) address of the node to blame for that, or ::
