@@ -28,17 +28,6 @@
 #define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending */
 #define INA_GRANT_NOW		8	/* packets sent in a softirq, the rest by the node's work */
 
-/* The device through which a neighbour is reached, 0 if there is none. */
-static u32 ina_grant_ifindex(struct ina_node *node, struct ina_peer *peer)
-{
-	u32 ifindex;
-
-	local_bh_disable();
-	ifindex = ina_xmit_ifindex(node, peer);
-	local_bh_enable();
-	return ifindex;
-}
-
 /**
  * ina_grant_ask() - a READY with another number is to be sent
  * @grant: of the node; its lock is held
@@ -197,7 +186,7 @@ void ina_grant_start(struct ina_node *node)
 	WRITE_ONCE(grant->active, jiffies);
 	if (node->root || READ_ONCE(grant->sending))
 		return;
-	ifindex = ina_grant_ifindex(node, &node->parent);
+	ifindex = ina_xmit_ifindex(node, &node->parent);
 	spin_lock_bh(&node->lock);
 	if (!grant->sending) {
 		WRITE_ONCE(grant->sending, true);
@@ -342,8 +331,8 @@ static bool ina_grant_take(struct ina_node *node, struct ina_ask *ask,
 int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 		       const struct ina_pkt *pkt)
 {
-	u32 up = node->root ? 0 : ina_grant_ifindex(node, &node->parent);
-	u32 ifindex = ina_grant_ifindex(node, &child->peer);
+	u32 up = node->root ? 0 : ina_xmit_ifindex(node, &node->parent);
+	u32 ifindex = ina_xmit_ifindex(node, &child->peer);
 	struct ina_ask *ask = &child->ask;
 	int err = 0;
 

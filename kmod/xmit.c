@@ -277,28 +277,45 @@ static u8 ina_xmit_tos(const struct sk_buff *skb)
 }
 
 /**
+ * ina_xmit_dev() - the device of a route
+ * @node: the node
+ * @route: the route; its cache may be empty memory
+ *
+ * Context: any but hard interrupts, under RCU or inet->lock.
+ * Return: its index, or 0 if it leads nowhere.
+ */
+u32 ina_xmit_dev(struct ina_node *node, struct ina_route *route)
+{
+	struct dst_entry *dst;
+	u32 ifindex = 0;
+
+	local_bh_disable();
+	dst = ina_xmit_dst(node, route);
+	if (!IS_ERR(dst)) {
+		ifindex = dst->dev->ifindex;
+		dst_release(dst);
+	}
+	local_bh_enable();
+	return ifindex;
+}
+
+/**
  * ina_xmit_ifindex() - the device through which a peer is reached
  * @node: the node
  * @peer: the peer
  *
  * Of several, that of the fastest path counts.
- * Context: bottom halves disabled.
+ * Context: process or softirq.
  * Return: its index, or 0 without a route.
  */
 u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer)
 {
-	struct dst_entry *dst = ERR_PTR(-EHOSTUNREACH);
 	struct ina_route *route;
-	u32 ifindex = 0;
+	u32 ifindex;
 
 	rcu_read_lock();
 	route = rcu_dereference(ina_path_fastest(peer)->route);
-	if (route)
-		dst = ina_xmit_dst(node, route);
-	if (!IS_ERR(dst)) {
-		ifindex = dst->dev->ifindex;
-		dst_release(dst);
-	}
+	ifindex = route ? ina_xmit_dev(node, route) : 0;
 	rcu_read_unlock();
 	return ifindex;
 }
