@@ -66,6 +66,12 @@ pacing()
 	ip netns exec "$(ns w0)" nlclient dev-get dump | has "^pacing=$1\$"
 }
 
+# device CONDITION: of what inaconf tells of eth0 of w0, in the terms of jq
+device()
+{
+	on w0 inaconf -j dev show eth0 | tee "$_dir/shown" && jq -e ".[0] | $1" "$_dir/shown"
+}
+
 # send CLOCK ADDRESS COUNT AHEAD_US GAP_US: from w0
 send()
 {
@@ -262,7 +268,16 @@ queue w0 del dev eth0 root
 ok "etf is installed" queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 50000000
 ok "the module knows etf" pacing 2
 ok "gaps with etf" spread tai
-queue w0 replace dev eth0 root etf clockid CLOCK_TAI delta 900000
+ok "inaconf warns of what the module cannot use" device '.etf_delta_ns == 50000000 and .etf_clock == "TAI" and
+	(.etf_deadline_mode | not) and (.warning | test("etf of eth0 .* set its delta below 1000000"))'
+queue w0 del dev eth0 root
+queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 300000 deadline_mode
+ok "and of that" device '.etf_deadline_mode and (.warning | test("turn its deadline_mode off"))'
+ok "also without JSON" test "$(on w0 inaconf dev show eth0 2>&1 | grep -c -e ' pacing etf delta 300000 clock TAI deadline_mode$' \
+	-e '^Warning: etf of eth0 does not fit')" = 2
+queue w0 del dev eth0 root
+queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 900000
+ok "not of what fits" device '.etf_delta_ns == 900000 and (has("warning") | not)'
 tree
 ok "sums with etf, which drops what has no departure time" sums
 queue w0 del dev eth0 root
