@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Rates are negotiated: what children are granted fits their parent's device, is shared anew when one
-# starts or ends, is what really leaves their devices, is cut by congestion and comes back.
+# starts or ends, is what really leaves their devices, is cut by congestion, whether the
+# switch drops or marks, and comes back.
 #
 #   w1 .11 (6 Mbit/s)  --+
 #   w2 .12 (12 Mbit/s) --+-- switch --- root .1 (24 Mbit/s)
@@ -136,6 +137,19 @@ fits()
 	((kbit > 0 && kbit <= $1 && after[1] * 10 < after[0]))
 }
 
+# lost: packets of w1, ever
+lost()
+{
+	on w1 inaconf -j path show job 7 | jq '.[0].lost'
+}
+
+# slows KB: w1 sends less than that, a second, because of what it has heard, and few packets wait
+slows()
+{
+	on w1 inaconf -j path show job 7 | jq -e "(.[0].rate // infinite) < $1 * 1000" &&
+		tc -n "$(ns sw)" -s -j qdisc show dev p-root | jq -e 'all(.qlen < 60)'
+}
+
 # settles MOST: in the end that holds
 settles()
 {
@@ -188,6 +202,22 @@ timed "w1 sends what it can" test "$usual" -gt 1000
 tc -n "$(ns sw)" qdisc add dev p-root root tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 24000
 timed "congestion cuts rates until little is lost" settles $((usual * 6 / 10)) && tail -n 1 "$_dir/fits"
 ok "rounds go on" wait_for 20 reached root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
+tc -n "$(ns sw)" qdisc del dev p-root root
+timed "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600
+
+# The switch marks what has waited there for 5 ms, and drops nothing: fq below tbf knows the time.
+# What waits in a queue that is replaced is lost, so at first nothing waits.
+tc -n "$(ns sw)" -batch - <<-END
+	qdisc add dev p-root root handle 1: tbf rate 1gbit burst 70000 limit 1000000
+	qdisc add dev p-root parent 1:1 fq limit 20000 flow_limit 20000 nopacing ce_threshold 5ms
+END
+sleep 1
+was="$(lost) of w1, $(dropped | cut -d ' ' -f 2) at the switch"
+tc -n "$(ns sw)" qdisc change dev p-root root handle 1: tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 1000000
+timed "marks are set" wait_for 20 reached root 7 rx_marked 1
+timed "they cut rates until hardly anything waits" wait_for 20 slows 600
+ok "rounds go on with them" wait_for 20 reached root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
+timed "nothing was lost" test "$(lost) of w1, $(dropped | cut -d ' ' -f 2) at the switch" = "$was"
 tc -n "$(ns sw)" qdisc del dev p-root root
 timed "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600
 ok "no sum was wrong" halt INT "${pids[@]}"
