@@ -300,24 +300,30 @@ u32 ina_xmit_dev(struct ina_node *node, struct ina_route *route)
 }
 
 /**
- * ina_xmit_ifindex() - the device through which a peer is reached
+ * ina_xmit_devs() - the devices through which a peer is reached
  * @node: the node
  * @peer: the peer
+ * @ifindex: where their indexes go, INA_PATHS_MAX of them; 0: none
  *
- * Of several, that of the fastest path counts.
+ * Those of all paths that are up; if none is, that of one.
  * Context: process or softirq.
- * Return: its index, or 0 without a route.
  */
-u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer)
+void ina_xmit_devs(struct ina_node *node, struct ina_peer *peer, u32 *ifindex)
 {
+	const struct ina_path *fastest;
 	struct ina_route *route;
-	u32 ifindex;
+	int i;
 
 	rcu_read_lock();
-	route = rcu_dereference(ina_path_fastest(peer)->route);
-	ifindex = route ? ina_xmit_dev(node, route) : 0;
+	fastest = ina_path_fastest(peer);
+	for (i = 0; i < INA_PATHS_MAX; i++) {
+		route = rcu_dereference(peer->path[i].route);
+		if (route && &peer->path[i] != fastest &&
+		    !ina_path_is_up(&peer->path[i]))
+			route = NULL;
+		ifindex[i] = route ? ina_xmit_dev(node, route) : 0;
+	}
 	rcu_read_unlock();
-	return ifindex;
 }
 
 /**
