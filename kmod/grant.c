@@ -2,7 +2,7 @@
 /*
  * Who asks whom for which rate, and when. A node tells its parent with READY what it can
  * send and receive and whether it is sending; what changes travels on to the root. A
- * parent shares the ingress of a device between the children that send through it, none
+ * parent shares the ingress of each device between the children that send through it, none
  * of which gets more than the node itself was granted, and tells each with GRANT. Both are
  * sent at once by whoever finds that they have to be, as delay is what counts; any may
  * be lost: what has no answer is repeated by the clock, and nobody waits for long.
@@ -27,17 +27,6 @@
 #define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
 #define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending */
 #define INA_GRANT_NOW		8	/* packets sent in a softirq, the rest by the node's work */
-
-/* The device through which a neighbour is reached, 0 if there is none. */
-static u32 ina_grant_ifindex(struct ina_node *node, struct ina_peer *peer)
-{
-	u32 ifindex;
-
-	local_bh_disable();
-	ifindex = ina_xmit_ifindex(node, peer);
-	local_bh_enable();
-	return ifindex;
-}
 
 /**
  * ina_grant_ask() - a READY with another number is to be sent
@@ -192,16 +181,16 @@ void ina_grant_flush(struct ina_node *node)
 void ina_grant_start(struct ina_node *node)
 {
 	struct ina_grant *grant = &node->grant;
-	u32 ifindex;
+	u32 ifindex[INA_PATHS_MAX];
 
 	WRITE_ONCE(grant->active, jiffies);
 	if (node->root || READ_ONCE(grant->sending))
 		return;
-	ifindex = ina_grant_ifindex(node, &node->parent);
+	ina_xmit_devs(node, &node->parent, ifindex);
 	spin_lock_bh(&node->lock);
 	if (!grant->sending) {
 		WRITE_ONCE(grant->sending, true);
-		grant->dev = ina_share_dev(grant, ifindex);
+		grant->up = ina_share_devs(grant, ifindex);
 		ina_grant_ask(grant);
 		if (!grant->known && !grant->alone && !grant->waits) {
 			grant->waits = true;
@@ -229,7 +218,7 @@ void ina_grant_forget(struct ina_node *node)
 	grant->waits = false;
 	grant->sending = false;
 	grant->tell = false;
-	grant->dev = 0;
+	grant->up = 0;
 	grant->send = 0;
 	grant->receive = 0;
 	grant->answered = grant->number;
@@ -313,7 +302,7 @@ unsigned int ina_grant_tick(struct ina_node *node)
 
 /* Take over what a child says. Return: whether it is another than before. */
 static bool ina_grant_take(struct ina_node *node, struct ina_ask *ask,
-			   const struct ina_pkt *pkt, u32 ifindex)
+			   const struct ina_pkt *pkt, const u32 *ifindex)
 {
 	const struct ina_ready_hdr *ready = pkt->body;
 	struct ina_ask old = *ask;
@@ -321,12 +310,12 @@ static bool ina_grant_take(struct ina_node *node, struct ina_ask *ask,
 	ask->heard = true;
 	ask->number = pkt->seq;
 	ask->at = jiffies;
-	ask->dev = ina_share_dev(&node->grant, ifindex);
+	ask->devs = ina_share_devs(&node->grant, ifindex);
 	ask->send = min(be64_to_cpu(ready->send), INA_RATE_MAX);
 	ask->receive = min(be64_to_cpu(ready->receive), INA_RATE_MAX);
 	ask->sending = ready->sending;
 	ask->tell = true;
-	return !old.heard || ask->dev != old.dev || ask->send != old.send ||
+	return !old.heard || ask->devs != old.devs || ask->send != old.send ||
 	       ask->receive != old.receive || ask->sending != old.sending;
 }
 
@@ -342,18 +331,20 @@ static bool ina_grant_take(struct ina_node *node, struct ina_ask *ask,
 int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 		       const struct ina_pkt *pkt)
 {
-	u32 up = node->root ? 0 : ina_grant_ifindex(node, &node->parent);
-	u32 ifindex = ina_grant_ifindex(node, &child->peer);
+	u32 up[INA_PATHS_MAX] = {}, down[INA_PATHS_MAX];
 	struct ina_ask *ask = &child->ask;
 	int err = 0;
 
+	if (!node->root)
+		ina_xmit_devs(node, &node->parent, up);
+	ina_xmit_devs(node, &child->peer, down);
 	spin_lock_bh(&node->lock);
 	if (ask->heard && (s32)(pkt->seq - ask->number) < 0) {
 		err = INA_STAT_DROP_STALE;
 	} else {
-		node->grant.dev = ina_share_dev(&node->grant, up);
+		node->grant.up = ina_share_devs(&node->grant, up);
 		/* All children are looked at only if it asks for something else. */
-		if (ina_grant_take(node, ask, pkt, ifindex))
+		if (ina_grant_take(node, ask, pkt, down))
 			ina_share_update(node);
 	}
 	spin_unlock_bh(&node->lock);

@@ -15,7 +15,7 @@ struct ina_path;
 struct ina_peer;
 struct ina_pkt;
 
-#define INA_GRANT_DEVS	16	/* devices of a node that are shared */
+#define INA_GRANT_DEVS	16	/* devices of a node that are shared, the bits of a u16 */
 
 /**
  * struct ina_ask - what a child asks for and gets
@@ -24,7 +24,7 @@ struct ina_pkt;
  * @sending: it is
  * @granted: @rate was told
  * @tell: a GRANT is to be sent
- * @dev: its place in ina_grant.devs, plus 1; 0: none
+ * @devs: bits of those of ina_grant.devs through which it is reached; 0: none is known
  * @at: jiffies of its last READY
  * @send: what it can send
  * @receive: what it can receive
@@ -37,7 +37,7 @@ struct ina_ask {
 	bool sending;
 	bool granted;
 	bool tell;
-	u8 dev;
+	u16 devs;
 	unsigned long at;
 	u64 send;
 	u64 receive;
@@ -73,7 +73,7 @@ struct ina_grant_dev {
  * @again: it was sent before
  * @waits: the sender waits for the first GRANT
  * @tries: READYs since the last GRANT
- * @dev: place of the parent's device in @devs, plus 1; 0: none
+ * @up: bits of those of @devs through which the parent is reached; 0: none is known
  * @send: what it asked for
  * @receive: what it said it can receive
  * @demand: what its children can send at most
@@ -94,7 +94,7 @@ struct ina_grant {
 	bool again;
 	bool waits;
 	unsigned int tries;
-	u8 dev;
+	u16 up;
 	u64 send;
 	u64 receive;
 	u64 demand;
@@ -117,7 +117,7 @@ void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
 		    struct ina_path *path, struct ina_heard *heard);
 
 /* share.c */
-u8 ina_share_dev(struct ina_grant *grant, u32 ifindex);
+u16 ina_share_devs(struct ina_grant *grant, const u32 *ifindex);
 void ina_share_update(struct ina_node *node);
 
 #endif /* _INA_GRANT_H */

@@ -3,23 +3,37 @@
  * Requests and grants of a node on the loopback, whose rate the test says. The node is
  * dead, so what it would send stays to be seen.
  */
+#include <linux/ip.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/netfilter_ipv4.h>
 
 #include "ingress.h"
 #include "test.h"
 #include "wire.h"
 
-#define GRANT_TEST_MB	1000000ULL
+#define GRANT_TEST_MB		1000000ULL
+#define GRANT_TEST_SENT		4
+#define GRANT_TEST_SECOND	7777	/* index of a device that is not there */
 
 /**
  * struct grant_test - what a case needs
  * @inet: state of a namespace
  * @dev: the loopback
+ * @second: another
+ * @ops: the hook that takes what is sent
+ * @sent: how many packets it took
+ * @type: of the first of them
+ * @to: last byte of the address to which they were sent
  */
 struct grant_test {
 	struct ina_net *inet;
 	struct ina_dev dev;
+	struct ina_dev second;
+	struct nf_hook_ops ops;
+	unsigned int sent;
+	u8 type[GRANT_TEST_SENT];
+	u8 to[GRANT_TEST_SENT];
 };
 
 static struct ina_node *grant_test_node(struct kunit *test, bool root, u64 rate)
@@ -31,6 +45,23 @@ static struct ina_node *grant_test_node(struct kunit *test, bool root, u64 rate)
 	ina_test_join_all(node, 1);
 	t->dev.rate = rate;
 	return node;
+}
+
+/* The second device of a node has this rate. */
+static void grant_test_second(struct kunit *test, struct ina_node *node, u64 rate)
+{
+	struct grant_test *t = test->priv;
+
+	if (!t->second.dev) {
+		t->second.dev = kunit_kzalloc(test, sizeof(struct net_device),
+					      GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, t->second.dev);
+		t->second.dev->ifindex = GRANT_TEST_SECOND;
+		list_add(&t->second.list, &t->inet->devs);
+	}
+	t->second.rate = rate;
+	node->grant.devs[0].ifindex = t->dev.dev->ifindex;
+	node->grant.devs[1].ifindex = GRANT_TEST_SECOND;
 }
 
 /* Child @index sends a READY. Return: as ina_grant_rx_ready(). */
@@ -92,6 +123,58 @@ static void rx_ready__shares(struct kunit *test)
 	/* Results go to all three. */
 	KUNIT_EXPECT_EQ(test, node->children[0].peer.pace.rate,
 			10 * GRANT_TEST_MB);
+}
+
+/*
+ * Who is reached through two devices has a part of each. Neither is given away twice, nor
+ * both together.
+ */
+static void rx_ready__devices(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+	struct ina_child *child = node->children;
+
+	grant_test_second(test, node, 10 * GRANT_TEST_MB);
+	grant_test_ready(node, 0, 1, 0, true);
+	grant_test_told(test, node, 0, true, 30 * GRANT_TEST_MB);
+	child[0].ask.devs |= BIT(1);
+	grant_test_ready(node, 1, 1, 0, true);
+	grant_test_told(test, node, 0, true, 25 * GRANT_TEST_MB);
+	grant_test_told(test, node, 1, true, 15 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, child[0].peer.pace.rate, 25 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, child[1].peer.pace.rate, 15 * GRANT_TEST_MB);
+	/* The second is the only one of another. */
+	grant_test_ready(node, 2, 1, 0, true);
+	child[2].ask.devs = BIT(1);
+	ina_grant_tick(node);
+	grant_test_told(test, node, 0, true, 20 * GRANT_TEST_MB);
+	grant_test_told(test, node, 1, true, 15 * GRANT_TEST_MB);
+	grant_test_told(test, node, 2, true, 5 * GRANT_TEST_MB);
+	/* No more than it asks for. */
+	child[0].ask.send = 12 * GRANT_TEST_MB;
+	ina_grant_tick(node);
+	grant_test_told(test, node, 0, true, 12 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, node->grant.devs[1].used_in, 10 * GRANT_TEST_MB);
+}
+
+/* Two devices lead to the parent: the node asks for what both can send. */
+static void start__devices(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+
+	grant_test_second(test, node, 10 * GRANT_TEST_MB);
+	ina_grant_start(node);
+	KUNIT_EXPECT_EQ(test, grant->send, 30 * GRANT_TEST_MB);
+	grant->up |= BIT(1);
+	ina_grant_tick(node);
+	KUNIT_EXPECT_EQ(test, grant->send, 40 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, grant->receive, 40 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, node->parent.pace.rate, 40 * GRANT_TEST_MB);
+	/* Of one nothing is known. */
+	grant_test_second(test, node, 0);
+	ina_grant_tick(node);
+	KUNIT_EXPECT_EQ(test, grant->send, 0);
 }
 
 /* Who ends leaves its part to the others, and keeps its grant for the next time. */
@@ -174,6 +257,74 @@ static void rx_ready__travels(struct kunit *test)
 	grant_test_ready(node, 1, 2, 0, true);
 	KUNIT_EXPECT_TRUE(test, grant->tell);
 	KUNIT_EXPECT_EQ(test, grant->send, 30 * GRANT_TEST_MB);
+}
+
+static unsigned int grant_test_hook(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+	struct grant_test *t = priv;
+
+	if (iph->protocol != INA_IPPROTO)
+		return NF_ACCEPT;
+	if (t->sent < GRANT_TEST_SENT) {
+		skb_copy_bits(skb, sizeof(*iph) + offsetof(struct ina_hdr, type),
+			      &t->type[t->sent], 1);
+		t->to[t->sent] = ntohl(iph->daddr);
+	}
+	t->sent++;
+	kfree_skb(skb);
+	return NF_STOLEN;
+}
+
+/* What waits is sent. Return: packets. */
+static unsigned int grant_test_flush(struct kunit *test, struct ina_node *node)
+{
+	struct grant_test *t = test->priv;
+
+	t->sent = 0;
+	node->dead = false;
+	ina_grant_flush(node);
+	node->dead = true;
+	return t->sent;
+}
+
+static void grant_test_sent(struct kunit *test, unsigned int n, u8 type, u8 to)
+{
+	struct grant_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, t->type[n], type);
+	KUNIT_EXPECT_EQ(test, t->to[n], to);
+}
+
+/* The root decides first; then the first child is answered before the parent is asked. */
+static void flush__order(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct grant_test *t = test->priv;
+
+	t->ops = (struct nf_hook_ops){
+		.hook = grant_test_hook, .priv = t, .pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_OUT,
+	};
+	KUNIT_ASSERT_EQ(test, nf_register_net_hook(&init_net, &t->ops), 0);
+	node->index = 0;
+	grant_test_ready(node, 0, 1, 20 * GRANT_TEST_MB, true);
+	KUNIT_EXPECT_EQ(test, grant_test_flush(test, node), 1);
+	grant_test_sent(test, 0, INA_TYPE_READY, INA_TEST_PARENT);
+
+	grant_test_grant(node, node->grant.number, 1, 8 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, grant_test_flush(test, node), 1);
+	grant_test_sent(test, 0, INA_TYPE_GRANT, INA_TEST_CHILD);
+
+	grant_test_ready(node, 1, 1, 25 * GRANT_TEST_MB, true);
+	grant_test_ready(node, 0, 2, 20 * GRANT_TEST_MB, true);
+	KUNIT_EXPECT_EQ(test, grant_test_flush(test, node), 3);
+	grant_test_sent(test, 0, INA_TYPE_GRANT, INA_TEST_CHILD);
+	grant_test_sent(test, 1, INA_TYPE_READY, INA_TEST_PARENT);
+	grant_test_sent(test, 2, INA_TYPE_GRANT, INA_TEST_CHILD + 1);
+	KUNIT_EXPECT_EQ(test, grant_test_flush(test, node), 0);
+	nf_unregister_net_hook(&init_net, &t->ops);
 }
 
 /* The later one counts, whichever comes last. */
@@ -364,11 +515,14 @@ static void grant_test_exit(struct kunit *test)
 
 static struct kunit_case grant_test_cases[] = {
 	KUNIT_CASE(rx_ready__shares),
+	KUNIT_CASE(rx_ready__devices),
+	KUNIT_CASE(start__devices),
 	KUNIT_CASE(rx_ready__ends),
 	KUNIT_CASE(rx_ready__stale),
 	KUNIT_CASE(rx_ready__unknown),
 	KUNIT_CASE(rx_ready__absurd),
 	KUNIT_CASE(rx_ready__travels),
+	KUNIT_CASE(flush__order),
 	KUNIT_CASE(rx_grant__stale),
 	KUNIT_CASE(start__waits),
 	KUNIT_CASE(tick__alone),

@@ -178,22 +178,29 @@ static __be16 ina_nl_path_sport(const struct ina_node *node,
 	return route->sport ?: htons(node->job->config.port);
 }
 
-/* Is there room for a path that is not there yet? */
+/* Do two paths go the same way? Without a device they take that of the route. */
+static bool ina_nl_path_is_same(struct ina_node *node, struct ina_route *a,
+				struct ina_route *b)
+{
+	return ina_nl_path_sport(node, a) == ina_nl_path_sport(node, b) &&
+	       ipv6_addr_equal(&a->dst, &b->dst) &&
+	       ipv6_addr_equal(ina_nl_path_src(node, a),
+			       ina_nl_path_src(node, b)) &&
+	       (a->ifindex == b->ifindex ||
+		ina_xmit_dev(node, a) == ina_xmit_dev(node, b));
+}
+
+/* Is there room for a path that is not there yet? Context: inet->lock is held. */
 static int ina_nl_path_is_new(struct ina_node *node, const struct ina_peer *peer,
-			      const struct ina_route *route,
+			      struct ina_route *route,
 			      struct netlink_ext_ack *extack)
 {
-	const struct ina_route *other;
+	struct ina_route *other;
 	int i;
 
 	for (i = 0; i < INA_PATHS_MAX; i++) {
 		other = rcu_access_pointer(peer->path[i].route);
-		if (!other || other->ifindex != route->ifindex ||
-		    ina_nl_path_sport(node, other) !=
-		    ina_nl_path_sport(node, route) ||
-		    !ipv6_addr_equal(&other->dst, &route->dst) ||
-		    !ipv6_addr_equal(ina_nl_path_src(node, other),
-				     ina_nl_path_src(node, route)))
+		if (!other || !ina_nl_path_is_same(node, other, route))
 			continue;
 		NL_SET_ERR_MSG(extack,
 			       "There is such a path already: see 'inaconf path show'");
@@ -280,6 +287,11 @@ static int ina_nl_path_del(struct ina_net *inet, struct genl_info *info)
 	if (peer->npaths == 1) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[INA_A_PATH_ID],
 				    "It is the last path to the peer: add another one first, or delete the job");
+		return -EBUSY;
+	}
+	if (READ_ONCE(node->open) && ina_path_is_last(peer, path)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[INA_A_PATH_ID],
+				    "The job runs and no other path to the peer is up: wait until one is, or delete the job");
 		return -EBUSY;
 	}
 	ina_path_del(node, peer, path);

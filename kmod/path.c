@@ -299,12 +299,6 @@ bool ina_path_is_extra(const struct ina_node *node, const struct in6_addr *addr)
 	return false;
 }
 
-static bool ina_path_is_up(const struct ina_path *path)
-{
-	return rcu_access_pointer(path->route) &&
-	       READ_ONCE(path->state) == INA_PATH_STATE_UP;
-}
-
 /**
  * ina_path_fastest() - the path with the shortest way there and back
  * @peer: the peer

@@ -190,6 +190,13 @@ static inline struct ina_hop *ina_path_of(struct ina_peer *peer, u8 number)
 	return &peer->path[number].hop;
 }
 
+/* Does a path lead to the peer, as far as is known? Context: any. */
+static inline bool ina_path_is_up(const struct ina_path *path)
+{
+	return rcu_access_pointer(path->route) &&
+	       READ_ONCE(path->state) == INA_PATH_STATE_UP;
+}
+
 struct ina_route *ina_path_route(gfp_t gfp);
 int ina_path_init(struct ina_peer *peer, const struct in6_addr *addr, u32 slots,
 		  u32 group, gfp_t gfp);
@@ -221,6 +228,7 @@ void ina_path_up(struct ina_node *node, struct ina_peer *peer,
 /* path_change.c */
 int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 		 const struct ina_route *want, u32 weight);
+bool ina_path_is_last(const struct ina_peer *peer, const struct ina_path *path);
 void ina_path_del(struct ina_node *node, struct ina_peer *peer,
 		  struct ina_path *path);
 void ina_path_set_weight(struct ina_peer *peer, struct ina_path *path,

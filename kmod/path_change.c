@@ -149,6 +149,24 @@ int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 }
 
 /**
+ * ina_path_is_last() - is it the only path that leads to a peer
+ * @peer: the peer
+ * @path: one of its paths
+ *
+ * Context: process, inet->lock is held.
+ * Return: true if it is up and no other is.
+ */
+bool ina_path_is_last(const struct ina_peer *peer, const struct ina_path *path)
+{
+	const struct ina_path *other;
+
+	for (other = peer->path; other < peer->path + INA_PATHS_MAX; other++)
+		if (other != path && ina_path_is_up(other))
+			return false;
+	return ina_path_is_up(path);
+}
+
+/**
  * ina_path_del() - delete a path to a peer
  * @node: the node
  * @peer: the peer

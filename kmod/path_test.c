@@ -181,6 +181,41 @@ static void down__all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_queue_pick(&t->peer->queue), 5);
 }
 
+/* One of two that are up may go, the only one that is may not. */
+static void is_last__up(struct kunit *test)
+{
+	struct path_test *t = test->priv;
+	struct ina_path *first = t->peer->path;
+	struct ina_path *second = &t->peer->path[path_test_add(test, 9, 0)];
+
+	KUNIT_EXPECT_FALSE(test, ina_path_is_last(t->peer, first));
+	KUNIT_EXPECT_FALSE(test, ina_path_is_last(t->peer, second));
+	ina_path_down(t->node, t->peer, second, INA_PATH_STATE_SILENT);
+	KUNIT_EXPECT_TRUE(test, ina_path_is_last(t->peer, first));
+	KUNIT_EXPECT_FALSE(test, ina_path_is_last(t->peer, second));
+	ina_path_down(t->node, t->peer, first, INA_PATH_STATE_LINK_DOWN);
+	KUNIT_EXPECT_FALSE(test, ina_path_is_last(t->peer, first));
+}
+
+/* Numbers that are free do not hide those behind them, nor does one path that is not the first. */
+static void end__gaps(struct kunit *test)
+{
+	struct path_test *t = test->priv;
+	int second = path_test_add(test, 9, 0), third = path_test_add(test, 9, 0);
+
+	KUNIT_EXPECT_EQ(test, ina_path_end(t->peer), third + 1);
+	mutex_lock(&t->inet->lock);
+	ina_path_del(t->node, t->peer, &t->peer->path[second]);
+	KUNIT_EXPECT_EQ(test, ina_path_end(t->peer), third + 1);
+	ina_path_del(t->node, t->peer, t->peer->path);
+	mutex_unlock(&t->inet->lock);
+	KUNIT_EXPECT_EQ(test, t->peer->first, third);
+	KUNIT_EXPECT_EQ(test, ina_path_end(t->peer), third + 1);
+	/* The peer may use more. */
+	ina_path_of(t->peer, INA_PATHS_MAX - 1);
+	KUNIT_EXPECT_EQ(test, ina_path_end(t->peer), INA_PATHS_MAX);
+}
+
 /* A number is free again, and its packets go on where they were. */
 static void del__again(struct kunit *test)
 {
@@ -232,6 +267,8 @@ static struct kunit_case path_test_cases[] = {
 	KUNIT_CASE(choose__paced),
 	KUNIT_CASE(down__abandons),
 	KUNIT_CASE(down__all),
+	KUNIT_CASE(is_last__up),
+	KUNIT_CASE(end__gaps),
 	KUNIT_CASE(del__again),
 	{}
 };

@@ -2,8 +2,11 @@
 /*
  * What is there and who gets it: the devices of a node, shared between its children and
  * with the nodes of other jobs. What each gets is written down and marked to be told; grant.c
- * tells it. Context: the node's lock is held.
+ * tells it. Who is reached through several devices has a part of each, and gets their sum:
+ * how much of it takes which path follows from what each carries (path.c).
+ * Context: the node's lock is held.
  */
+#include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/rcupdate.h>
 
@@ -16,24 +19,36 @@
 #define INA_SHARE_NUDGE_MS	8	/* until others look again */
 #define INA_SHARE_JOBS		64	/* others that are looked at */
 
-/**
- * ina_share_dev() - a device through which a neighbour is reached
- * @grant: of the node; its lock is held
- * @ifindex: the device, 0 if there is none
- *
- * Return: its place in @grant->devs plus 1, or 0 if there are too many.
- */
-u8 ina_share_dev(struct ina_grant *grant, u32 ifindex)
+/* The bit of a device in @grant->devs, or 0 if there are too many. */
+static u16 ina_share_dev(struct ina_grant *grant, u32 ifindex)
 {
 	u8 i;
 
-	for (i = 0; ifindex && i < INA_GRANT_DEVS; i++) {
+	for (i = 0; i < INA_GRANT_DEVS; i++) {
 		if (!grant->devs[i].ifindex)
 			WRITE_ONCE(grant->devs[i].ifindex, ifindex);
 		if (grant->devs[i].ifindex == ifindex)
-			return i + 1;
+			return BIT(i);
 	}
 	return 0;
+}
+
+/**
+ * ina_share_devs() - the devices through which a neighbour is reached
+ * @grant: of the node; its lock is held
+ * @ifindex: INA_PATHS_MAX of them, perhaps the same; 0: none
+ *
+ * Return: their bits in @grant->devs.
+ */
+u16 ina_share_devs(struct ina_grant *grant, const u32 *ifindex)
+{
+	u16 devs = 0;
+	u8 i;
+
+	for (i = 0; i < INA_PATHS_MAX; i++)
+		if (ifindex[i])
+			devs |= ina_share_dev(grant, ifindex[i]);
+	return devs;
 }
 
 /* What another node uses of a device. Return: whether it does. */
@@ -86,6 +101,20 @@ static bool ina_share_sends(struct ina_child *child)
 	return ask->sending;
 }
 
+/* A child asks for its part of each device through which it is reached. */
+static void ina_share_ask(struct ina_grant *grant, struct ina_child *child)
+{
+	unsigned long devs = child->ask.devs;
+	bool sends = ina_share_sends(child);
+	unsigned int i;
+
+	for_each_set_bit(i, &devs, INA_GRANT_DEVS) {
+		ina_rate_ask(&grant->devs[i].out, child->ask.receive);
+		if (sends)
+			ina_rate_ask(&grant->devs[i].in, child->ask.send);
+	}
+}
+
 /* Share the devices between the children. */
 static void ina_share_all(struct ina_node *node)
 {
@@ -99,16 +128,9 @@ static void ina_share_all(struct ina_node *node)
 			ina_share_idle(node, dev);
 	do {
 		again = false;
-		for (i = 0; i < node->nchildren; i++) {
-			struct ina_child *child = &node->children[i];
-
-			if (!child->ask.dev || !child->workers)
-				continue;
-			dev = &grant->devs[child->ask.dev - 1];
-			ina_rate_ask(&dev->out, child->ask.receive);
-			if (ina_share_sends(child))
-				ina_rate_ask(&dev->in, child->ask.send);
-		}
+		for (i = 0; i < node->nchildren; i++)
+			if (node->children[i].workers)
+				ina_share_ask(grant, &node->children[i]);
 		for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++) {
 			again |= ina_rate_again(&dev->in);
 			again |= ina_rate_again(&dev->out);
@@ -136,21 +158,35 @@ static u64 ina_share_demand(struct ina_node *node)
 	return any ? demand : node->grant.demand;
 }
 
+/* What all devices to the parent can send and receive; 0: one of them is unlimited. */
+static void ina_share_up(struct ina_grant *grant, u64 *send, u64 *receive)
+{
+	unsigned long devs = grant->up;
+	bool in = true, out = true;
+	unsigned int i;
+
+	*send = 0;
+	*receive = 0;
+	for_each_set_bit(i, &devs, INA_GRANT_DEVS) {
+		out &= !!grant->devs[i].out.capacity;
+		in &= !!grant->devs[i].in.capacity;
+		*send += grant->devs[i].out.capacity;
+		*receive += grant->devs[i].in.capacity;
+	}
+	*send = out ? *send : 0;
+	*receive = in ? *receive : 0;
+}
+
 /* What the node asks of its parent; READY if that is another than before. */
 static void ina_share_request(struct ina_node *node)
 {
 	struct ina_grant *grant = &node->grant;
 	struct ina_peer *parent = &node->parent;
-	u64 send, receive = 0;
+	u64 send, receive;
 
 	grant->demand = ina_share_demand(node);
-	send = grant->demand;
-	if (grant->dev) {
-		const struct ina_grant_dev *dev = &grant->devs[grant->dev - 1];
-
-		send = ina_rate_min(send, dev->out.capacity);
-		receive = dev->in.capacity;
-	}
+	ina_share_up(grant, &send, &receive);
+	send = ina_rate_min(grant->demand, send);
 	if (!grant->number || send != grant->send ||
 	    receive != grant->receive) {
 		grant->send = send;
@@ -161,21 +197,37 @@ static void ina_share_request(struct ina_node *node)
 		   ina_rate_min(grant->rate, send) : send);
 }
 
+/* The parts of all devices to a child together, but no more than it asks for. */
+static u64 ina_share_of(const struct ina_grant *grant, unsigned long devs,
+			bool in, u64 ask)
+{
+	static const struct ina_rate_share unlimited;
+	u64 most = ina_rate_of(&unlimited, ask), sum = 0, rate;
+	unsigned int i;
+
+	for_each_set_bit(i, &devs, INA_GRANT_DEVS) {
+		rate = ina_rate_of(in ? &grant->devs[i].in : &grant->devs[i].out,
+				   ask);
+		if (!rate)
+			return 0;
+		sum += rate;
+	}
+	return ina_rate_min(sum, most);
+}
+
 /* What a child may send and is sent; GRANT if it may send another rate. */
 static void ina_share_give(struct ina_node *node, struct ina_child *child)
 {
-	static const struct ina_rate_share unlimited;
 	struct ina_grant *grant = &node->grant;
 	struct ina_ask *ask = &child->ask;
-	struct ina_grant_dev *dev = ask->dev ? &grant->devs[ask->dev - 1] : NULL;
 	u64 rate;
 
 	WRITE_ONCE(child->peer.pace.rate,
-		   ina_rate_of(dev ? &dev->out : &unlimited, ask->receive));
+		   ina_share_of(grant, ask->devs, false, ask->receive));
 	if (!ask->heard || (!ask->sending && ask->granted))
 		return;
 	/* More than the node can pass on would only wait here. */
-	rate = ina_rate_of(dev ? &dev->in : &unlimited, ask->send);
+	rate = ina_share_of(grant, ask->devs, true, ask->send);
 	if (!node->root)
 		rate = ina_rate_min(rate, node->parent.pace.rate);
 	if (rate != ask->rate)
@@ -202,25 +254,44 @@ static void ina_share_nudge(struct ina_node *node)
 	rcu_read_unlock();
 }
 
+/*
+ * What a neighbour's packets use of each device. Of several each may be used for all of
+ * them, up to its part.
+ */
+static void ina_share_used_by(const struct ina_grant *grant,
+			      const struct ina_child *child, u64 *in, u64 *out)
+{
+	const struct ina_ask *ask = &child->ask;
+	unsigned long devs = ask->devs;
+	unsigned int i;
+
+	if (!ask->sending)
+		return;
+	for_each_set_bit(i, &devs, INA_GRANT_DEVS) {
+		in[i] += ina_rate_min(ask->rate,
+				      ina_rate_of(&grant->devs[i].in, ask->send));
+		out[i] += ina_rate_min(child->peer.pace.rate,
+				       ina_rate_of(&grant->devs[i].out,
+						   ask->receive));
+	}
+}
+
 /* What the node uses of its devices, for others to see. */
 static void ina_share_use(struct ina_node *node)
 {
 	u64 in[INA_GRANT_DEVS] = {}, out[INA_GRANT_DEVS] = {};
 	struct ina_grant *grant = &node->grant;
+	unsigned long up = grant->sending ? grant->up : 0;
 	struct ina_grant_dev *dev;
 	bool changed = false;
+	unsigned int bit;
 	u16 i;
 
-	if (grant->sending && grant->dev)
-		out[grant->dev - 1] = node->parent.pace.rate;
-	for (i = 0; i < node->nchildren; i++) {
-		const struct ina_ask *ask = &node->children[i].ask;
-
-		if (!ask->dev || !ask->sending)
-			continue;
-		in[ask->dev - 1] += ask->rate;
-		out[ask->dev - 1] += node->children[i].peer.pace.rate;
-	}
+	for_each_set_bit(bit, &up, INA_GRANT_DEVS)
+		out[bit] = ina_rate_min(node->parent.pace.rate,
+					grant->devs[bit].out.capacity);
+	for (i = 0; i < node->nchildren; i++)
+		ina_share_used_by(grant, &node->children[i], in, out);
 	for (i = 0; i < INA_GRANT_DEVS; i++) {
 		dev = &grant->devs[i];
 		changed |= !dev->used_in != !in[i] || !dev->used_out != !out[i];

@@ -277,30 +277,53 @@ static u8 ina_xmit_tos(const struct sk_buff *skb)
 }
 
 /**
- * ina_xmit_ifindex() - the device through which a peer is reached
+ * ina_xmit_dev() - the device of a route
  * @node: the node
- * @peer: the peer
+ * @route: the route; its cache may be empty memory
  *
- * Of several, that of the fastest path counts.
- * Context: bottom halves disabled.
- * Return: its index, or 0 without a route.
+ * Context: any but hard interrupts, under RCU or inet->lock.
+ * Return: its index, or 0 if it leads nowhere.
  */
-u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer)
+u32 ina_xmit_dev(struct ina_node *node, struct ina_route *route)
 {
-	struct dst_entry *dst = ERR_PTR(-EHOSTUNREACH);
-	struct ina_route *route;
+	struct dst_entry *dst;
 	u32 ifindex = 0;
 
-	rcu_read_lock();
-	route = rcu_dereference(ina_path_fastest(peer)->route);
-	if (route)
-		dst = ina_xmit_dst(node, route);
+	local_bh_disable();
+	dst = ina_xmit_dst(node, route);
 	if (!IS_ERR(dst)) {
 		ifindex = dst->dev->ifindex;
 		dst_release(dst);
 	}
-	rcu_read_unlock();
+	local_bh_enable();
 	return ifindex;
+}
+
+/**
+ * ina_xmit_devs() - the devices through which a peer is reached
+ * @node: the node
+ * @peer: the peer
+ * @ifindex: where their indexes go, INA_PATHS_MAX of them; 0: none
+ *
+ * Those of all paths that are up; if none is, that of one.
+ * Context: process or softirq.
+ */
+void ina_xmit_devs(struct ina_node *node, struct ina_peer *peer, u32 *ifindex)
+{
+	const struct ina_path *fastest;
+	struct ina_route *route;
+	int i;
+
+	rcu_read_lock();
+	fastest = ina_path_fastest(peer);
+	for (i = 0; i < INA_PATHS_MAX; i++) {
+		route = rcu_dereference(peer->path[i].route);
+		if (route && &peer->path[i] != fastest &&
+		    !ina_path_is_up(&peer->path[i]))
+			route = NULL;
+		ifindex[i] = route ? ina_xmit_dev(node, route) : 0;
+	}
+	rcu_read_unlock();
 }
 
 /**

@@ -24,7 +24,8 @@ static inline unsigned int ina_xmit_packet(const struct ina_node *node, bool wid
 
 unsigned int ina_xmit_size(const struct ina_node *node, bool wide);
 unsigned int ina_xmit_headers(const struct ina_node *node);
-u32 ina_xmit_ifindex(struct ina_node *node, struct ina_peer *peer);
+u32 ina_xmit_dev(struct ina_node *node, struct ina_route *route);
+void ina_xmit_devs(struct ina_node *node, struct ina_peer *peer, u32 *ifindex);
 void ina_xmit_depart(struct ina_node *node, struct sk_buff *skb, u64 ns);
 struct sk_buff *ina_xmit_alloc(struct ina_node *node, unsigned int len);
 void ina_xmit_own(struct ina_node *node, struct sk_buff *skb, unsigned int segs);

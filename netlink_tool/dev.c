@@ -4,7 +4,11 @@
  * before the network stack sees them; how much of each may be used, and who
  * keeps packets to that.
  */
+#include <time.h>
+
 #include "inaconf.h"
+
+#define DEV_ETF_AHEAD	1000000	/* nanoseconds before their time at which packets come to etf */
 
 static const char dev_help[] =
 	"Usage: inaconf dev add [dev] IFNAME\n"
@@ -67,8 +71,17 @@ static int dev_set(struct inaconf *ctx, int argc, char **argv)
 	return dev_change(ctx, argc, argv, INA_CMD_DEV_SET, &dev_set_params);
 }
 
-/* Nothing but the sender keeps to the rate: in JSON part of the device, else to stderr. */
-static void dev_warn(struct print *p, const char *name)
+/* In JSON part of the device, else to stderr. */
+static void dev_warn(struct print *p, const char *text)
+{
+	if (p->json)
+		print_string(p, "warning", "", text);
+	else
+		fprintf(stderr, "Warning: %s\n", text);
+}
+
+/* Nothing but the sender keeps to the rate. */
+static void dev_warn_sender(struct print *p, const char *name)
 {
 	char text[200];
 
@@ -76,26 +89,53 @@ static void dev_warn(struct print *p, const char *name)
 		 "no queueing discipline of %s paces packets, they leave in bursts: "
 		 "use 'tc qdisc replace dev %s root fq' or 'inaconf qdisc add %s'", name, name,
 		 name);
-	if (p->json)
-		print_string(p, "warning", "", text);
-	else
-		fprintf(stderr, "Warning: %s\n", text);
+	dev_warn(p, text);
+}
+
+/* It may be set so that it drops what the module sends. */
+static void dev_print_etf(struct print *p, const char *name, int ifindex)
+{
+	struct qdisc_etf etf = { .ifindex = ifindex };
+	const char *change = NULL;
+	char text[200];
+
+	if (qdisc_etf(&etf) || !etf.found)
+		return;
+	print_uint(p, "etf_delta_ns", " delta ", (uint64_t)etf.delta);
+	print_string(p, "etf_clock", " clock ", etf.clock == CLOCK_TAI ? "TAI" : "other");
+	print_bool(p, "etf_deadline_mode", " deadline_mode", "", etf.deadline_mode);
+	print_bool(p, "etf_offload", " offload", "", etf.offload);
+	if (etf.clock != CLOCK_TAI)
+		change = "set its clockid to CLOCK_TAI";
+	else if (etf.deadline_mode)
+		change = "turn its deadline_mode off";
+	else if (etf.delta >= DEV_ETF_AHEAD)
+		change = "set its delta below 1000000";
+	if (!change)
+		return;
+	snprintf(text, sizeof(text), "etf of %s does not fit and drops packets: %s", name, change);
+	dev_warn(p, text);
 }
 
 static void dev_print(struct print *p, const struct nlmsghdr *reply, const void *arg)
 {
+	const char *name;
 	struct attrs attrs;
+	uint64_t pacing;
 
 	(void)arg;
 	attrs_parse(&attrs, reply);
+	name = attr_string(attrs.attr[INA_A_DEV_NAME]);
+	pacing = attr_uint(attrs.attr[INA_A_DEV_PACING]);
 	print_object_open(p, NULL);
 	fields_print(p, dev_fields, ARRAY_SIZE(dev_fields), &attrs);
 	if (attrs.attr[INA_A_DEV_RATE] || attrs.attr[INA_A_DEV_AUTO])
 		print_bool(p, "auto", " auto", "", attrs.attr[INA_A_DEV_AUTO]);
 	fields_print(p, dev_link_fields, ARRAY_SIZE(dev_link_fields), &attrs);
-	if (attrs.attr[INA_A_DEV_PACING] &&
-	    attr_uint(attrs.attr[INA_A_DEV_PACING]) == INA_PACING_SENDER)
-		dev_warn(p, attr_string(attrs.attr[INA_A_DEV_NAME]));
+	if (attrs.attr[INA_A_DEV_PACING] && pacing == INA_PACING_SENDER)
+		dev_warn_sender(p, name);
+	else if (pacing == INA_PACING_ETF)
+		dev_print_etf(p, name, (int)attr_uint(attrs.attr[INA_A_DEV_IFINDEX]));
 	print_object_close(p);
 	print_text(p, "\n");
 }

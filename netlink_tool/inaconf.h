@@ -310,6 +310,28 @@ extern const struct words path_del_params;
 int path_run(struct inaconf *ctx, int argc, char **argv);
 int dev_run(struct inaconf *ctx, int argc, char **argv);
 int qdisc_run(struct inaconf *ctx, int argc, char **argv);
+
+/**
+ * struct qdisc_etf - how the queueing discipline etf of a device is set
+ * @ifindex: the device
+ * @found: it has one, perhaps several; then of each of the following what fits least
+ * @delta: nanoseconds that packets leave before their time
+ * @clock: whose
+ * @deadline_mode: packets leave as soon as they can
+ * @offload: the device waits for the time
+ */
+struct qdisc_etf {
+	int ifindex;
+	bool found;
+	int32_t delta;
+	int32_t clock;
+	bool deadline_mode;
+	bool offload;
+};
+
+/* qdisc.c: look it up. */
+int qdisc_etf(struct qdisc_etf *etf);
+
 int stats_run(struct inaconf *ctx, int argc, char **argv);
 int monitor_run(struct inaconf *ctx, int argc, char **argv);
 int topo_run(struct inaconf *ctx, int argc, char **argv);

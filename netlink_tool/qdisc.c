@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <linux/gen_stats.h>
 #include <linux/ina_qdisc.h>
@@ -42,11 +43,13 @@ static const struct words qdisc_show_params = WORDS(qdisc_show_table);
  * struct qdisc - one of the kernel's
  * @tcm: its device and place
  * @kind: its name
+ * @options: how it is set
  * @attrs: what it tells of itself, by TCA_STATS_*
  */
 struct qdisc {
 	const struct tcmsg *tcm;
 	const char *kind;
+	const struct nlattr *options;
 	struct attrs attrs;
 };
 
@@ -163,8 +166,9 @@ static int qdisc_dump(struct nl *nl)
 	return qdisc_query(nl, qdisc_request(buffer, RTM_GETQDISC, NLM_F_DUMP, &tcm));
 }
 
-/* Is it ours, and of the device @ifindex, unless that is 0? */
-static bool qdisc_parse(const struct nlmsghdr *reply, int ifindex, struct qdisc *qdisc)
+/* Is it of this kind, and of the device @ifindex, unless that is 0? */
+static bool qdisc_parse(const struct nlmsghdr *reply, const char *kind, int ifindex,
+			struct qdisc *qdisc)
 {
 	const struct nlattr *attr;
 
@@ -176,10 +180,12 @@ static bool qdisc_parse(const struct nlmsghdr *reply, int ifindex, struct qdisc 
 	mnl_attr_for_each(attr, reply, sizeof(*qdisc->tcm)) {
 		if (mnl_attr_get_type(attr) == TCA_KIND)
 			qdisc->kind = attr_string(attr);
+		else if (mnl_attr_get_type(attr) == TCA_OPTIONS)
+			qdisc->options = attr;
 		else if (mnl_attr_get_type(attr) == TCA_STATS2)
 			attrs_parse_nested(&qdisc->attrs, attr);
 	}
-	return !strcmp(qdisc->kind, QDISC_KIND) &&
+	return !strcmp(qdisc->kind, kind) &&
 	       (!ifindex || qdisc->tcm->tcm_ifindex == ifindex);
 }
 
@@ -202,7 +208,7 @@ static void qdisc_place(struct print *p, const struct nlmsghdr *reply, const voi
 	struct tcmsg *tcm;
 
 	(void)p;
-	if (!qdisc_parse(reply, places->ifindex, &qdisc))
+	if (!qdisc_parse(reply, QDISC_KIND, places->ifindex, &qdisc))
 		return;
 	tcm = realloc(places->tcm, (places->count + 1) * sizeof(*tcm));
 	if (!tcm)
@@ -281,7 +287,7 @@ static void qdisc_print(struct print *p, const struct nlmsghdr *reply, const voi
 	const int *ifindex = arg;
 	struct qdisc qdisc;
 
-	if (!qdisc_parse(reply, *ifindex, &qdisc))
+	if (!qdisc_parse(reply, QDISC_KIND, *ifindex, &qdisc))
 		return;
 	qdisc_copy(&stats, sizeof(stats), qdisc.attrs.attr[TCA_STATS_APP]);
 	print_object_open(p, NULL);
@@ -315,6 +321,39 @@ static int qdisc_show(struct inaconf *ctx, int argc, char **argv)
 	nl_each(&ctx->nl, &ctx->out, qdisc_print, &ifindex);
 	print_array_close(&ctx->out);
 	return INACONF_OK;
+}
+
+static void qdisc_take_etf(struct print *p, const struct nlmsghdr *reply, const void *arg)
+{
+	struct qdisc_etf *etf = (void *)arg;
+	struct tc_etf_qopt one;
+	struct qdisc qdisc;
+	struct attrs attrs;
+
+	(void)p;
+	if (!qdisc_parse(reply, "etf", etf->ifindex, &qdisc) || !qdisc.options)
+		return;
+	attrs_parse_nested(&attrs, qdisc.options);
+	qdisc_copy(&one, sizeof(one), attrs.attr[TCA_ETF_PARMS]);
+	if (!etf->found || one.delta > etf->delta)
+		etf->delta = one.delta;
+	etf->deadline_mode |= TC_ETF_DEADLINE_MODE_ON & one.flags;
+	etf->offload |= TC_ETF_OFFLOAD_ON & one.flags;
+	etf->clock = !etf->found || one.clockid != CLOCK_TAI ? one.clockid : etf->clock;
+	etf->found = true;
+}
+
+int qdisc_etf(struct qdisc_etf *etf)
+{
+	struct nl nl = { 0 };
+	int ret = nl_init(&nl);
+
+	if (!ret)
+		ret = qdisc_dump(&nl);
+	if (!ret)
+		nl_each(&nl, NULL, qdisc_take_etf, etf);
+	nl_exit(&nl);
+	return ret;
 }
 
 static const struct command qdisc_commands[] = {

@@ -4,7 +4,7 @@
 # every reason of a refusal and that it leaves nothing behind, who may do what,
 # events, and the bounds of the memory.
 #
-#   n: d0 (10.9.0.1/16, fd09::1/64)     m: nothing but jobs
+#   n: d0 (10.9.0.1/16, fd09::1/64)     m: nothing but jobs, for a while v0 to n
 # shellcheck disable=SC2317 # ok calls the functions
 # All of it happens in a network namespace of the test's own: n.
 [[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
@@ -428,6 +428,12 @@ ok "a weight that is too large is refused" refused_path ERANGE \
 	"A weight is at most 1000000, 0 to measure it" 8 sport=5 weight=1000001
 ok "the path that is there is refused" refused_path EEXIST \
 	"There is such a path already: see 'inaconf path show'" - weight=1
+ok "also by the device that it takes" refused_path EEXIST \
+	"There is such a path already: see 'inaconf path show'" - ifindex="$d0"
+ok "a path by that device is added" nlclient path-add job=20 ifindex="$d0" sport=9
+ok "without the device it is refused" refused_path EEXIST \
+	"There is such a path already: see 'inaconf path show'" - sport=9
+ok "that path is deleted" nlclient path-del job=20 id=1
 ok "removing the only path is refused" refused EBUSY \
 	"It is the last path to the peer: add another one first, or delete the job" 3 path-del job=20 id=0
 ok "a path by another address is added" nlclient path-add job=20 src=10.9.0.2 weight=7
@@ -685,6 +691,30 @@ else
 	skip "memory is charged to the worker's cgroup" "the memory controller is not available"
 fi
 [[ $cgroup != "$_dir/cgroup" ]] || umount "$cgroup"
+
+# Of a job that runs: the worker is in m, where nobody has the address of the second path.
+ip link add v0 type veth peer name v0 netns "$(ns m)"
+ip addr add 10.10.0.1/24 dev v0
+ip link set v0 up
+on m ip addr add 10.10.0.2/24 dev v0
+on m ip link set v0 up
+nlclient job-add id=21 capacity=1000 >/dev/null
+on m nlclient job-add id=21 capacity=1000 >/dev/null
+nlclient tree-set job=21 child=10.10.0.2 >/dev/null
+on m nlclient tree-set job=21 parent=10.10.0.1 workers=1 >/dev/null
+spawn m running.log devtest "attach 21" pause
+running=$!
+ok "a job runs" wait_for 20 shows tree-get job=21 state=2
+nlclient path-add job=21 peer=10.10.0.2 dst=10.10.0.3 >/dev/null
+ok "removing the last path that is up is refused" refused EBUSY \
+	"The job runs and no other path to the peer is up: wait until one is, or delete the job" 3 \
+	path-del job=21 peer=10.10.0.2 id=0
+ok "it is still there" shows path-get job=21 peer=10.10.0.2 id=0 state=0
+kill "$running"
+ok "when the job does not run it can be removed" wait_for 20 nlclient path-del job=21 peer=10.10.0.2 id=0
+nlclient job-del id=21 >/dev/null
+on m nlclient job-del id=21 >/dev/null
+ip link del v0
 
 # Every reason in the source has been given above. Those that need a kernel without memory,
 # or another module's hooks, are asserted by KUnit; those of the queueing discipline by its own test.

@@ -7,8 +7,9 @@
                                               each child had one
   rates.py GRANTS BYTES reached GRANT...      there was a time at which these were granted; -: nothing
   rates.py GRANTS BYTES alone                 the last that sends has all it can send, or all there is
-  rates.py GRANTS BYTES wire LESS MORE        where grants stay for a while, that much is sent, by so
-                                              many percent less or more
+  rates.py GRANTS BYTES wire LESS MORE        where grants stay for a while, never more than that and MORE
+                                              percent is sent, and at least once not LESS percent
+                                              less: a busy host is late
 
 GRANTS is /proc/uptime and the JSON of `inaconf tree show`, in turns; BYTES is of linkload.
 """
@@ -92,7 +93,7 @@ def check_alone(grants, _):
 
 
 def check_wire(grants, samples, less, more):
-    measured = 0
+    best, measured = 0, 0
     for start, end, now in spans(grants):
         if end - start < STAYS + SETTLED:
             continue
@@ -101,8 +102,11 @@ def check_wire(grants, samples, less, more):
             if grant is None or rate is None:
                 continue
             measured += 1
-            if not -int(less) <= (rate / grant - 1) * 100 <= int(more):
+            best = max(best, rate / grant)
+            if rate > grant * (1 + int(more) / 100):
                 return f'{start:.2f} to {end:.2f}: child {child} sent {rate:.2f} of {grant:.2f} Mbit/s'
+    if best < 1 - int(less) / 100:
+        return f'at best {best:.2f} of a grant was sent'
     return None if measured >= 3 else f'only {measured} times to measure'
 
 

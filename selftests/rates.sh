@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Rates are negotiated: what children are granted fits their parent's device, is shared anew when one
-# starts or ends, is what really leaves their devices, is cut by loss and comes back.
+# starts or ends, is what really leaves their devices, is cut by congestion, whether the
+# switch drops or marks, and comes back.
 #
 #   w1 .11 (6 Mbit/s)  --+
 #   w2 .12 (12 Mbit/s) --+-- switch --- root .1 (24 Mbit/s)
@@ -116,6 +117,47 @@ sends()
 	((now >= $2 && now <= $3))
 }
 
+# dropped: packets that the switch has taken for the root, and those of them it has dropped
+dropped()
+{
+	tc -n "$(ns sw)" -s -j qdisc show dev p-root | jq -r '.[0] | "\(.packets + .drops) \(.drops)"'
+}
+
+# fits MOST: over 2 s w1 sends at most so much, kbit/s, and of all packets less than a tenth is dropped
+fits()
+{
+	local before after was start kbit
+	read -ra before < <(dropped)
+	was=$(sent w1) start=${EPOCHREALTIME/./}
+	sleep 2
+	kbit=$((($(sent w1) - was) * 8000 / (${EPOCHREALTIME/./} - start)))
+	read -ra after < <(dropped)
+	after=($((after[0] - before[0])) $((after[1] - before[1])))
+	echo "w1 sends $kbit kbit/s, ${after[1]} of ${after[0]} packets are dropped" >>"$_dir/fits"
+	((kbit > 0 && kbit <= $1 && after[1] * 10 < after[0]))
+}
+
+# lost: packets of w1, ever
+lost()
+{
+	on w1 inaconf -j path show job 7 | jq '.[0].lost'
+}
+
+# slows KB: w1 sends less than that, a second, because of what it has heard, and few packets wait
+slows()
+{
+	on w1 inaconf -j path show job 7 | jq -e "(.[0].rate // infinite) < $1 * 1000" &&
+		tc -n "$(ns sw)" -s -j qdisc show dev p-root | jq -e 'all(.qlen < 60)'
+}
+
+# settles MOST: in the end that holds
+settles()
+{
+	wait_for 20 fits "$1" && return
+	log fits
+	return 1
+}
+
 load
 switch_add 1500
 host_add root 10.0.0.1/24
@@ -149,16 +191,33 @@ timed "while one is late the others have all they can send" grants reached 6 12 
 timed "when it starts, what is there is shared anew, the least first" grants reached 6 9 9
 timed "what one has that ends goes to the others" grants reached 6 - 18
 timed "one that is alone has all" grants alone
-timed "what leaves a device is what is granted, and not more" grants wire 30 10
+timed "what leaves a device is what is granted, and not more" grants wire 50 10
 
-# Loss on the way of all; then none. A busy host sends less than it may.
+# The switch takes half of what all send, then all again. A busy host sends less than it may. Without
+# cuts more than half would be dropped.
 run 1M "$small"
 ok "rounds run" wait_for 20 reached root 7 rounds_done 8
 usual=$(kbit w1)
-timed "w1 sends what it can" test "$usual" -gt 2500
-tc -n "$(ns sw)" qdisc add dev p-root root netem loss 8% limit 10000
-timed "loss cuts rates" wait_for 20 sends w1 1 $((usual * 6 / 10))
+timed "w1 sends what it can" test "$usual" -gt 1000
+tc -n "$(ns sw)" qdisc add dev p-root root tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 24000
+timed "congestion cuts rates until little is lost" settles $((usual * 6 / 10)) && tail -n 1 "$_dir/fits"
 ok "rounds go on" wait_for 20 reached root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
+tc -n "$(ns sw)" qdisc del dev p-root root
+timed "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600
+
+# The switch marks what has waited there for 5 ms, and drops nothing: fq below tbf knows the time.
+# What waits in a queue that is replaced is lost, so at first nothing waits.
+tc -n "$(ns sw)" -batch - <<-END
+	qdisc add dev p-root root handle 1: tbf rate 1gbit burst 70000 limit 1000000
+	qdisc add dev p-root parent 1:1 fq limit 20000 flow_limit 20000 nopacing ce_threshold 5ms
+END
+sleep 1
+was="$(lost) of w1, $(dropped | cut -d ' ' -f 2) at the switch"
+tc -n "$(ns sw)" qdisc change dev p-root root handle 1: tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 1000000
+timed "marks are set" wait_for 20 reached root 7 rx_marked 1
+timed "they cut rates until hardly anything waits" wait_for 20 slows 600
+ok "rounds go on with them" wait_for 20 reached root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
+timed "nothing was lost" test "$(lost) of w1, $(dropped | cut -d ' ' -f 2) at the switch" = "$was"
 tc -n "$(ns sw)" qdisc del dev p-root root
 timed "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600
 ok "no sum was wrong" halt INT "${pids[@]}"
