@@ -234,6 +234,40 @@ static void test_neighbours(bool every)
 	ina_topo_destroy(topo);
 }
 
+/* Jobs of one machine leave only @left of a fabric: whether a job of two gets @want. */
+static bool compact(struct ina_topo *topo, const int *left, int n_left, const int *want)
+{
+	struct ina_place *place = ina_place_create(topo, 0.5, true);
+	int total = ina_place_hosts(place), hosts[2] = { -1, -1 };
+	bool ok = true;
+
+	for (int h = 0; h < total; h++) {
+		int i = 0;
+
+		while (i < n_left && left[i] != h)
+			i++;
+		ok = ok && (i < n_left || !ina_place_take(place, &h, 1));
+	}
+	ok = ok && !ina_place_best(place, 2, hosts, NULL);
+	ina_place_destroy(place);
+	ina_topo_destroy(topo);
+	return ok && hosts[0] == want[0] && hosts[1] == want[1];
+}
+
+/* Where every switch counts, of equal scores: racks of two in pods of two; racks of four. */
+static void test_compact(void)
+{
+	static const int pods[] = { 1, 5, 7 }, pod[] = { 5, 7 };
+	static const int racks[] = { 1, 2, 3, 5, 6 }, rack[] = { 5, 6 };
+	static const int three[] = { 1, 5, 6 };
+
+	ktap_ok(compact(ina_topo_fat_tree(4, 1e9, 0), pods, 3, pod), "one pod rather than two");
+	ktap_ok(compact(ina_topo_leaf_spine(2, 1, 4, 1e9, 1e9, 0), three, 3, rack),
+		"one rack rather than two");
+	ktap_ok(compact(ina_topo_leaf_spine(2, 1, 4, 1e9, 1e9, 0), racks, 5, rack),
+		"the rack that keeps no rest");
+}
+
 static void test_refusals(void)
 {
 	struct ina_topo *topo = ina_topo_leaf_spine(2, 1, 2, 1e9, 1e9, 0);
@@ -265,6 +299,7 @@ int main(void)
 	test_whole();
 	test_neighbours(false);
 	test_neighbours(true);
+	test_compact();
 	test_refusals();
 	return ktap_end();
 }

@@ -5,8 +5,9 @@
  * fabric one row that every pod updates in place; only the choices are kept to walk back.
  *
  * Many placements have the same score. Among them a job goes where its tree would take the
- * fewest racks' switches that others take, and a job of one machine, which has no tree,
- * where the most are taken.
+ * fewest racks' switches that others take, and a job of one machine, which has no tree, where the
+ * most are taken. If a single machine takes the switch, few racks and pods are wanted as well, and
+ * few racks that keep a rest.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 #include "place.h"
 
 #define INA_PLACE_TIE	0x1p-24	/* of a neighbour: far below any difference of scores */
+#define INA_PLACE_POD	2	/* of a pod, in neighbours */
 
 /**
  * struct ina_place_rack - machines that share a switch
@@ -381,6 +383,17 @@ static int ina_place_extend(double *row, int have, const double *part, int more,
 	return top;
 }
 
+/*
+ * Of @j machines in a rack, in neighbours: who takes its switch already, and if a single machine
+ * takes it, the switch itself and a rest that stays.
+ */
+static int ina_place_tie(const struct ina_place *place, const struct ina_place_rack *rack, int j)
+{
+	int tie = j >= place->joins ? rack->jobs : 0;
+
+	return place->joins > 1 ? tie : tie + (j > 0) + (j < rack->free);
+}
+
 /* Row of a pod up to @limit machines; @choice, if any, is n_racks rows of @limit + 1. */
 static int ina_place_pod_row(const struct ina_place *place, const struct ina_place_pod *pod,
 			     int limit, double *row, double *part, int *choice)
@@ -393,7 +406,7 @@ static int ina_place_pod_row(const struct ina_place *place, const struct ina_pla
 
 		for (j = 0; j <= rack->free; j++)
 			part[j] = ina_place_rack_score(place, rack->size, rack->free, j) +
-				  (j >= place->joins ? INA_PLACE_TIE * rack->jobs : 0);
+				  INA_PLACE_TIE * ina_place_tie(place, rack, j);
 		have = ina_place_extend(row, have, part, rack->free, limit,
 					choice ? choice + (size_t)i * (limit + 1) : NULL);
 	}
@@ -427,6 +440,7 @@ static void ina_place_pod_single(const struct ina_place *place, struct ina_place
 static int ina_place_refresh(struct ina_place *place, struct ina_place_pod *pod)
 {
 	double *part;
+	int j;
 
 	if (!pod->stale)
 		return 0;
@@ -442,6 +456,8 @@ static int ina_place_refresh(struct ina_place *place, struct ina_place_pod *pod)
 		if (pod->size == 1)
 			pod->single[1] = 1;
 	}
+	for (j = 1; place->joins == 1 && j <= pod->free; j++)
+		pod->row[j] += INA_PLACE_TIE * INA_PLACE_POD;
 	pod->stale = false;
 	return 0;
 }
