@@ -256,11 +256,12 @@ static bool ina_control_next_down(struct ina_node *node, u16 index,
 	}
 	if (child->welcome) {
 		child->welcome = false;
-		child->welcomed_at = jiffies;
+		child->told_at = jiffies;
 		ina_control_fill_welcome(node, index, c);
 	} else if (child->announce && child->instance &&
 		   (child->workers || !node->open)) {
 		child->announce = false;
+		child->told_at = jiffies;
 		ina_control_fill_epoch(node, index, c);
 	} else {
 		return ina_control_next_hop(&child->peer, index, c);

@@ -31,7 +31,7 @@
  * @held: it is over, but not acknowledged, and keeps others out
  * @may: somebody can be left out: no older one waits, and all had time to contribute in
  *	this epoch
- * @tried: all were told that somebody is
+ * @tried: that was decided so long ago that all who hear of it have done so, or cannot be
  * @missing: a bit for each contributor it waits for
  */
 struct ina_late {
@@ -223,6 +223,8 @@ void ina_late_order(struct ina_node *node, const struct ina_tag *tag)
 	entry = ina_late_claim(node, tag, ina_late_limit_ms(node));
 	if (entry && ina_node_degrades(node)) {
 		entry->exclude = true;
+		if (!entry->ordered)
+			entry->ordered = jiffies | 1;
 		entry->excluding = node->nchildren;
 		entry->tell_down = node->nchildren;
 		ina_node_kick(node);
@@ -377,15 +379,13 @@ static struct ina_blame ina_late_blame(struct ina_node *node,
 static bool ina_late_part(struct ina_node *node, const struct ina_late *late,
 			  u16 who)
 {
-	u32 limit = ina_late_limit_ms(node);
 	struct ina_worker *worker;
 	struct ina_child *child;
 
 	if (who < node->nchildren) {
 		child = &node->children[who];
 		if (child->height ||
-		    (child->late_round == late->tag.round + 1 &&
-		     late->age < limit + limit / 8))
+		    (child->late_round == late->tag.round + 1 && !late->tried))
 			return false;
 		child->out = INA_REASON_DEADLINE;
 		child->dropped = true;
@@ -419,6 +419,8 @@ static void ina_late_exclude(struct ina_node *node, const struct ina_late *late)
 	    !ina_late_waits(node, entry))
 		goto unlock;
 	entry->exclude = false;
+	if (!entry->ordered)
+		entry->ordered = jiffies | 1;
 	/* All are told before anybody's parting opens the next epoch. */
 	if (node->root && node->nchildren && !entry->excluding) {
 		entry->excluding = true;
@@ -486,7 +488,9 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 	late->frags = max(entry->frags, 1U);
 	late->held = entry->complete || entry->failed;
 	late->may = ina_late_may(node, entry);
-	late->tried = entry->excluding || !node->nchildren;
+	late->tried = !node->open ||
+		      (entry->ordered && time_after_eq(jiffies, entry->ordered +
+						       msecs_to_jiffies(limit / 8)));
 	late->age = late->held ? ina_late_over(node) : ina_late_age(entry);
 	*exclude = entry->exclude;
 	*ask = waits && !late->held && node->nchildren &&
@@ -526,9 +530,9 @@ static u32 ina_late_round(struct ina_node *node, u32 i)
 	/* It gets an eighth more for that. */
 	if (late.age < limit + limit / 8 && ina_late_unnamed(node, &late))
 		fail = max(fail, limit + limit / 8);
-	/* Not before it was tried, unless somebody comes and goes all the time. */
-	if (degrades && !(late.may && late.tried))
-		fail = max(fail, 2 * limit);
+	/* Not before it was tried, but before those below do so by themselves. */
+	if (degrades && !late.tried)
+		fail += limit / 8;
 	blame = ina_late_blame(node, &late);
 	if (late.age >= fail && late.held)
 		ina_late_close(node, &late, &blame);

@@ -71,6 +71,10 @@ static void late_test_tick(struct ina_node *node, u32 percent)
 	for (i = 0; i < INA_TEST_DEPTH; i++) {
 		node->rounds[i].started = jiffies - msecs_to_jiffies(ms);
 		node->rounds[i].since = node->rounds[i].started;
+		/* Who is to be left out was, as soon as that could be. */
+		if (node->rounds[i].ordered)
+			node->rounds[i].ordered = (node->rounds[i].started +
+						   msecs_to_jiffies(ina_late_limit_ms(node))) | 1;
 	}
 	node->over_at = jiffies - msecs_to_jiffies(ms);
 	ina_late_tick(node);

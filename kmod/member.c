@@ -22,7 +22,7 @@
 #include "worker.h"
 #include "xmit.h"
 
-#define INA_MEMBER_ANSWER	(HZ / 2)	/* those of a child are answered as often */
+#define INA_MEMBER_ANSWER	(3 * HZ / 4)	/* a child that is told nothing has an answer */
 
 /*
  * Nobody is left, nor late, which may come back: a new start, for which everybody
@@ -588,7 +588,7 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	 * tells that this node lives.
 	 */
 	if (!child->workers ||
-	    time_after_eq(jiffies, child->welcomed_at + INA_MEMBER_ANSWER)) {
+	    time_after_eq(jiffies, child->told_at + INA_MEMBER_ANSWER)) {
 		child->welcome = true;
 		ina_node_kick(node);
 	}

@@ -74,8 +74,8 @@ struct ina_blame {
  * @heard_base: first round of its window then
  * @acked: its subtree holds all rounds below
  * @welcome: a WELCOME is to be sent
- * @welcomed_at: jiffies at which the last one was
  * @announce: an EPOCH is to be sent
+ * @told_at: jiffies at which the last of both was
  * @refused: enum ina_reason, why its JOIN is refused
  * @arrivals: when its contributions come
  * @ask: the rate it asks for and gets
@@ -102,8 +102,8 @@ struct ina_child {
 	u64 heard_base;
 	u64 acked;
 	bool welcome;
-	unsigned long welcomed_at;
 	bool announce;
+	unsigned long told_at;
 	u32 refused;
 	struct ina_arrivals arrivals;
 	struct ina_ask ask;
@@ -143,6 +143,7 @@ struct ina_over {
  * @reported: whom it waits for, the parent is told
  * @exclude: it is to end without whom it waits for
  * @excluding: the children are told so
+ * @ordered: jiffies at which that was decided, 0 if it was not
  * @again: it is summed again; the deadline stays, unless fewer workers are left than ever
  * @least: fewest workers it was summed with
  * @since: jiffies at which that began in this epoch
@@ -168,6 +169,7 @@ struct ina_round {
 	bool reported;
 	bool exclude;
 	bool excluding;
+	unsigned long ordered;
 	bool again;
 	u32 least;
 	unsigned long since;

@@ -208,6 +208,7 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 	entry->reported = false;
 	entry->exclude = false;
 	entry->excluding = false;
+	entry->ordered = 0;
 	entry->again = again;
 	entry->complete = false;
 	entry->tell_up = false;

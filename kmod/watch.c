@@ -84,10 +84,9 @@ static bool ina_watch_is_asked(const struct ina_peer *peer)
  */
 static void ina_watch_peer(struct ina_node *node, struct ina_peer *peer)
 {
-	bool back = time_after(peer->alive, peer->silent_at) && !ina_watch_is_asked(peer);
-
-	if (peer->silent)
-		ina_watch_tell(node, peer, !back);
+	if (peer->silent && time_after(peer->alive, peer->silent_at) &&
+	    !ina_watch_is_asked(peer))
+		ina_watch_tell(node, peer, false);
 	else if (time_after(jiffies, peer->alive + INA_WATCH_SILENT) &&
 		 time_after(jiffies, ina_path_heard(peer) + INA_WATCH_SILENT))
 		ina_watch_tell(node, peer, true);

@@ -136,10 +136,10 @@ static void ack__answered(struct kunit *test)
 	struct ina_child *child = &node->children[0];
 
 	child->welcome = false;
-	child->welcomed_at = jiffies;
+	child->told_at = jiffies;
 	ina_test_ack(node, 0, node->epoch, 0);
 	KUNIT_EXPECT_FALSE(test, child->welcome);
-	child->welcomed_at = jiffies - HZ;
+	child->told_at = jiffies - HZ;
 	ina_test_ack(node, 0, node->epoch, 0);
 	KUNIT_EXPECT_TRUE(test, child->welcome);
 }

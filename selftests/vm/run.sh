@@ -170,8 +170,8 @@ run_wait()
 		elif [[ ! $booted ]] && ((SECONDS - start >= boot_timeout)); then
 			reason="the VM did not boot in $boot_timeout s"
 			return 1
-		elif [[ ! $booted ]] && (($(date +%s) - $(stat -c %Y "$results/console.log") >= 120)); then
-			reason="the VM was silent for 120 s while it booted"
+		elif [[ ! $booted ]] && (($(date +%s) - $(stat -c %Y "$results/console.log") >= 240)); then
+			reason="the VM was silent for 240 s while it booted"
 			return 1
 		fi
 		if [[ ! $quiet && ! $live ]] && ((SECONDS - last >= 60)); then
@@ -235,7 +235,7 @@ run_conf
 [[ $timeout ]] || timeout=$("$here/tests.sh" timeout "$kind" "${tests[@]}")
 
 [[ $quiet ]] || say "boot $kind $version ($size): ${tests[*]}"
-boot_timeout=${INA_BOOT_TIMEOUT:-300}
+boot_timeout=${INA_BOOT_TIMEOUT:-600}
 start=$SECONDS shown=0
 trap run_end_vm EXIT
 run_boot
