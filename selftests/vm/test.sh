@@ -50,14 +50,32 @@ test_modest()
 	comm -23 <(test_listed full | sort) <(test_listed smp | sort)
 }
 
-# test_beside COMMAND NAME ARGS...: beside one other at most, its output behind its name.
-# It has a process group of its own, so that it can be ended as a whole.
-test_beside()
+# test_late SECONDS KIND TEST...: a run of the continuous integration has to end; on a machine so slow
+# that so much time is over, these are skipped, which is said.
+test_late()
+{
+	local limit=$1 kind=$2 test
+	shift 2
+	[[ ${CI:-} ]] && ((SECONDS - start > limit)) || return
+	for test; do
+		echo "skip $test $kind: $((SECONDS - start)) s are over" | tee -a "$total"
+	done
+}
+
+# Wait until no more than one runs.
+test_free()
 {
 	while (($(jobs -rp | wc -l) >= 2)); do
 		# How it ended is in the total.
 		wait -n || true
 	done
+}
+
+# test_beside COMMAND NAME ARGS...: beside one other at most, its output behind its name.
+# It has a process group of its own, so that it can be ended as a whole.
+test_beside()
+{
+	test_free
 	: >"$INA_BUILD/results/$2.pending"
 	set -m
 	{
@@ -173,7 +191,10 @@ test_small()
 	local -a part
 	for i in 1 2 3 4 5 6; do
 		mapfile -t part < <(test_share $i "2 2 2 2 1 1" "$@")
-		((!${#part[@]})) || test_beside test_boot debug-$i "${debug[@]}" --cpus 1 "${part[@]}"
+		((${#part[@]})) || continue
+		test_free
+		test_late 3000 debug "${part[@]}" ||
+			test_beside test_boot debug-$i "${debug[@]}" --cpus 1 "${part[@]}"
 	done
 }
 
@@ -201,7 +222,8 @@ test_default()
 	((!${#small[@]})) || test_small "${small[@]}"
 	test_together
 	test_alone '' fast
-	test_two debug- "${debug[@]}"
+	# shellcheck disable=SC2046 # a list of names
+	test_late 4200 debug $(test_listed two) || test_two debug- "${debug[@]}"
 }
 
 test_matrix()
