@@ -137,6 +137,14 @@ fits()
 	((kbit > 0 && kbit <= $1 && after[1] * 10 < after[0]))
 }
 
+# passes COUNT: so many packets have gone through the queue of the switch, which is new
+passes()
+{
+	local taken
+	read -r taken _ < <(dropped)
+	((taken >= $1))
+}
+
 # slows KB: w1 sends less than that, a second, because of what it has heard, and few packets wait
 slows()
 {
@@ -205,7 +213,7 @@ tc -n "$(ns sw)" -batch - <<-END
 	qdisc add dev p-root root handle 1: tbf rate 1gbit burst 70000 limit 1000000
 	qdisc add dev p-root parent 1:1 fq limit 20000 flow_limit 20000 nopacing ce_threshold 5ms
 END
-sleep 1
+ok "packets go through another queue" wait_for 20 passes 100
 was=$(dropped | cut -d ' ' -f 2)
 tc -n "$(ns sw)" qdisc change dev p-root root handle 1: tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 1000000
 timed "marks are set" wait_for 20 reached root 7 rx_marked 1
