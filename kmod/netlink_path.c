@@ -182,12 +182,17 @@ static __be16 ina_nl_path_sport(const struct ina_node *node,
 static bool ina_nl_path_is_same(struct ina_node *node, struct ina_route *a,
 				struct ina_route *b)
 {
-	return ina_nl_path_sport(node, a) == ina_nl_path_sport(node, b) &&
-	       ipv6_addr_equal(&a->dst, &b->dst) &&
-	       ipv6_addr_equal(ina_nl_path_src(node, a),
-			       ina_nl_path_src(node, b)) &&
-	       (a->ifindex == b->ifindex ||
-		ina_xmit_dev(node, a) == ina_xmit_dev(node, b));
+	u32 dev;
+
+	if (ina_nl_path_sport(node, a) != ina_nl_path_sport(node, b) ||
+	    !ipv6_addr_equal(&a->dst, &b->dst) ||
+	    !ipv6_addr_equal(ina_nl_path_src(node, a), ina_nl_path_src(node, b)))
+		return false;
+	if (a->ifindex == b->ifindex)
+		return true;
+	/* Two that lead nowhere need not be the same. */
+	dev = ina_xmit_dev(node, a);
+	return dev && dev == ina_xmit_dev(node, b);
 }
 
 /* Is there room for a path that is not there yet? Context: inet->lock is held. */
