@@ -21,12 +21,21 @@
 #include "xmit.h"
 
 #define INA_GRANT_WAIT_MS	20	/* the first round waits no longer for a GRANT */
-#define INA_GRANT_TICK_MS	8	/* until READY is repeated, first */
+#define INA_GRANT_TICK_MS	8	/* beyond the delay until READY is repeated, first */
+#define INA_GRANT_DELAY_MS	250	/* the longest delay that is believed */
 #define INA_GRANT_END_MS	32	/* silence that ends sending */
 #define INA_GRANT_SHIFT		5	/* most doublings of the first */
 #define INA_GRANT_TRIES		8	/* to tell that nothing is sent any more */
 #define INA_GRANT_FRESH_MS	1000	/* READY is repeated while sending */
 #define INA_GRANT_NOW		8	/* packets sent in a softirq, the rest by the node's work */
+
+/* Until READY is repeated: an answer may be under way. */
+static void ina_grant_wait(struct ina_grant *grant)
+{
+	unsigned int ms = INA_GRANT_TICK_MS << min_t(unsigned int, grant->tries, INA_GRANT_SHIFT);
+
+	grant->repeat_at = jiffies + msecs_to_jiffies(ms + grant->delay);
+}
 
 /**
  * ina_grant_ask() - a READY with another number is to be sent
@@ -38,7 +47,7 @@ void ina_grant_ask(struct ina_grant *grant)
 	grant->tell = true;
 	grant->again = false;
 	grant->tries = 0;
-	grant->repeat_at = jiffies + msecs_to_jiffies(INA_GRANT_TICK_MS);
+	ina_grant_wait(grant);
 }
 
 /**
@@ -222,6 +231,7 @@ void ina_grant_forget(struct ina_node *node)
 	grant->send = 0;
 	grant->receive = 0;
 	grant->answered = grant->number;
+	grant->delay = 0;
 	node->parent.pace = (struct ina_pace){};
 }
 
@@ -256,8 +266,7 @@ static void ina_grant_repeat(struct ina_grant *grant)
 		return;
 	}
 	grant->tell = true;
-	grant->repeat_at = jiffies + msecs_to_jiffies(INA_GRANT_TICK_MS <<
-				min_t(unsigned int, grant->tries, INA_GRANT_SHIFT));
+	ina_grant_wait(grant);
 }
 
 /* What the clock changes of what is asked of the parent. Return: as ina_grant_tick(). */
@@ -375,6 +384,7 @@ static void ina_grant_measure(struct ina_node *node, u64 rate)
 {
 	u64 ns = ktime_get_ns() - node->grant.asked;
 
+	node->grant.delay = min_t(u64, ns / NSEC_PER_MSEC, INA_GRANT_DELAY_MS);
 	ina_stats_inc(node->job->stats, INA_STAT_GRANTS);
 	ina_stats_add(node->job->stats, INA_STAT_GRANT_NS,
 		      min_t(u64, ns, UINT_MAX));

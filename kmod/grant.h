@@ -73,6 +73,7 @@ struct ina_grant_dev {
  * @again: it was sent before
  * @waits: the sender waits for the first GRANT
  * @tries: READYs since the last GRANT
+ * @delay: milliseconds the last GRANT took
  * @up: bits of those of @devs through which the parent is reached; 0: none is known
  * @send: what it asked for
  * @receive: what it said it can receive
@@ -94,6 +95,7 @@ struct ina_grant {
 	bool again;
 	bool waits;
 	unsigned int tries;
+	unsigned int delay;
 	u16 up;
 	u64 send;
 	u64 receive;

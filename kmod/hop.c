@@ -194,18 +194,14 @@ static void ina_hop_again(struct ina_hop *hop, u32 first, u32 count,
 	}
 }
 
-/*
- * How long an answer takes, on average. A group that was asked for, or closed, may have
- * waited for the question, which tells nothing.
- */
+/* How long an answer takes, on average. */
 static void ina_hop_learn(struct ina_hop *hop, u32 first)
 {
-	u32 last = (first + hop->group - 1) % ina_hop_span(hop);
 	u32 place = ina_hop_place(hop, first);
 	int ms = min_t(unsigned int, jiffies_to_msecs(jiffies - hop->sent[place]),
 		       INA_HOP_DELAY_MS);
 
-	if (hop->log[last] != INA_HOP_NONE && hop->timed & BIT(place))
+	if (hop->timed & BIT(place))
 		hop->delay += (ms - hop->delay) / 8;
 }
 
@@ -329,6 +325,21 @@ unlock:
 	return any;
 }
 
+/*
+ * Has there been silence for too long? The answer may be under way, and at first what is still
+ * to be sent shows as well what is missing.
+ */
+static bool ina_hop_is_silent(const struct ina_hop *hop)
+{
+	unsigned int ms = INA_HOP_ASK_MS << min_t(u32, hop->asked, INA_HOP_ASK_SHIFT);
+
+	ms += hop->delay;
+	if (!time_after_eq(jiffies, hop->active + msecs_to_jiffies(ms)))
+		return false;
+	return hop->asked || !ina_hop_room(hop) || ina_queue_is_empty(hop->queue) ||
+	       time_after_eq(jiffies, hop->active + msecs_to_jiffies(ms + INA_HOP_MORE_MS));
+}
+
 /**
  * ina_hop_ask() - by the clock: is it time to ask for an answer
  * @hop: the hop
@@ -343,19 +354,14 @@ unlock:
 bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 		 void *arg, bool *silent, bool *credit)
 {
-	unsigned int ms;
 	bool waiting;
+	u32 place;
 
 	*silent = false;
 	*credit = false;
 	spin_lock_bh(&hop->lock);
 	waiting = hop->una != hop->next;
-	ms = INA_HOP_ASK_MS << min_t(u32, hop->asked, INA_HOP_ASK_SHIFT);
-	/* The first question only: what is lost again and again is asked for often. */
-	if (!hop->asked)
-		ms += hop->delay;
-	if (waiting &&
-	    time_after_eq(jiffies, hop->active + msecs_to_jiffies(ms))) {
+	if (waiting && ina_hop_is_silent(hop)) {
 		if (ina_hop_moot(hop, needed, arg)) {
 			ina_hop_settle(hop, hop->next);
 			hop->asked = 0;
@@ -363,7 +369,10 @@ bool ina_hop_ask(struct ina_hop *hop, bool (*needed)(void *arg, u32 slot),
 			waiting = false;
 		} else {
 			ina_hop_close(hop);
-			hop->timed = 0;
+			/* How long it takes counts from here; others may have waited for it. */
+			place = ina_hop_place(hop, hop->next - 1);
+			hop->sent[place] = jiffies;
+			hop->timed = BIT(place);
 			hop->ask = true;
 			hop->ask_end = hop->end;
 			hop->active = jiffies;
@@ -431,6 +440,7 @@ static bool ina_hop_raise(struct ina_hop *hop, u32 top)
 		place = ina_hop_place(hop, first);
 		bitmap_clear(hop->got, first % ina_hop_span(hop), hop->group);
 		hop->count[place] = 0;
+		hop->size[place] = hop->group;
 		hop->checked &= ~BIT(place);
 		hop->answer &= ~BIT(place);
 		hop->late &= ~BIT(place);
@@ -456,11 +466,16 @@ static enum ina_hop_todo ina_hop_todo(const struct ina_hop *hop)
 	return hop->late ? INA_HOP_CHECK : INA_HOP_NOTHING;
 }
 
-/* Is all of a group there that is known to have been sent? */
+/* How much of a group is known to have been sent. */
+static u32 ina_hop_size(const struct ina_hop *hop, u32 first)
+{
+	return min(hop->size[ina_hop_place(hop, first)], hop->top - first);
+}
+
+/* Is all of that there? */
 static bool ina_hop_is_whole(const struct ina_hop *hop, u32 first)
 {
-	return hop->count[ina_hop_place(hop, first)] ==
-	       min(hop->group, hop->top - first);
+	return hop->count[ina_hop_place(hop, first)] == ina_hop_size(hop, first);
 }
 
 /* @count numbers of one group. Return: false if one was known, or cannot be. */
@@ -475,6 +490,9 @@ static bool ina_hop_take(struct ina_hop *hop, u32 seq, u32 count)
 		return false;
 	bitmap_set(hop->got, bit, count);
 	hop->count[place] += count;
+	/* Who said that it had closed the group has not. */
+	if ((seq & (hop->group - 1)) + count > hop->size[place])
+		hop->size[place] = hop->group;
 	if (hop->count[place] == hop->group && !(hop->checked & BIT(place)))
 		ina_hop_answer(hop, BIT(place));
 	else if (hop->late & BIT(place) &&
@@ -536,6 +554,17 @@ void ina_hop_refused(struct ina_hop *hop)
 	spin_unlock_bh(&hop->lock);
 }
 
+/* Who asks sends no more of the group in which it ends, unless more of it has come. */
+static void ina_hop_end(struct ina_hop *hop, u32 end)
+{
+	u32 size = end & (hop->group - 1), place = ina_hop_place(hop, end);
+	u32 bit = end & (ina_hop_span(hop) - 1), next = bit - size + hop->group;
+
+	if (size && ina_hop_known(hop, end - 1) &&
+	    find_next_bit(hop->got, next, bit) == next)
+		hop->size[place] = size;
+}
+
 /**
  * ina_hop_asked() - the sender says what it has sent, and waits
  * @hop: the hop
@@ -564,6 +593,7 @@ enum ina_hop_todo ina_hop_asked(struct ina_hop *hop, u32 epoch, u32 una,
 	}
 	if (!ina_hop_raise(hop, end))
 		goto unlock;
+	ina_hop_end(hop, end);
 	for (first = ina_hop_first(hop, una); (s32)(end - first) > 0;
 	     first += hop->group) {
 		if (!ina_hop_known(hop, first))
@@ -604,17 +634,17 @@ bool ina_hop_check(struct ina_hop *hop, bool *answer)
 static void ina_hop_fill(const struct ina_hop *hop, u32 first,
 			 struct ina_hop_answer *answer)
 {
-	u32 i, place = first % ina_hop_span(hop);
+	u32 i, before, place = first % ina_hop_span(hop);
 
 	answer->first = first;
-	answer->count = min(hop->group, hop->top - first);
+	answer->count = ina_hop_size(hop, first);
 	answer->lost = 0;
 	answer->earlier = 0;
-	for (i = 1; i < INA_HOP_CREDIT; i++)
-		if (ina_hop_known(hop, first - i * hop->group) &&
-		    hop->count[ina_hop_place(hop, first - i * hop->group)] ==
-		    hop->group)
+	for (i = 1; i < INA_HOP_CREDIT; i++) {
+		before = first - i * hop->group;
+		if (ina_hop_known(hop, before) && ina_hop_is_whole(hop, before))
 			answer->earlier |= BIT(i - 1);
+	}
 	memset(answer->missing, 0, sizeof(answer->missing));
 	for (i = 0; i < answer->count; i++) {
 		if (test_bit(place + i, hop->got))

@@ -15,7 +15,8 @@
 #include "queue.h"
 
 #define INA_HOP_CREDIT		4	/* groups sent without an answer */
-#define INA_HOP_ASK_MS		16	/* silence after which is asked, first beyond the delay */
+#define INA_HOP_ASK_MS		16	/* silence beyond the delay after which is asked */
+#define INA_HOP_MORE_MS		48	/* longer while there is more to send, which tells, too */
 #define INA_HOP_DELAY_MS	250	/* the longest delay that is believed */
 #define INA_HOP_ASK_SHIFT	4	/* most doublings of it */
 #define INA_HOP_LATE_MS		8	/* what is later was lost */
@@ -33,9 +34,9 @@
  * @answered: bit i: group i, counted from that of @una, is answered
  * @log: slot sent under a number, at number % (group * credit); NULL: nothing is
  *	sent on it
- * @sent: jiffies at which the last packet of a group was sent
+ * @sent: jiffies at which the last packet of a group was sent, or it was asked for
  * @timed: bit per group: nothing was asked since then
- * @delay: milliseconds from then to the answer, on average, of such full groups
+ * @delay: milliseconds from then to the answer, on average, of such groups
  * @active: jiffies at which something was sent, asked or answered
  * @asked: questions since the last answer
  * @ask: a DONE is to be sent
@@ -44,6 +45,7 @@
  * @top: number behind the highest one received or told of
  * @got: bit per number received, at number % (group * credit)
  * @count: bits set in @got, per group
+ * @size: numbers of a group, as far as is known: the sender may have closed it
  * @answer: groups to answer; bit group % credit, as in the next two
  * @late: groups to check when the late have had their time
  * @checked: groups that had their answer
@@ -72,6 +74,7 @@ struct ina_hop {
 	u32 top;
 	unsigned long *got;
 	u32 count[INA_HOP_CREDIT];
+	u32 size[INA_HOP_CREDIT];
 	u32 answer;
 	u32 late;
 	u32 checked;

@@ -175,7 +175,7 @@ static void learn__closed(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch,
 							    &answer));
 		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
-		KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
+		KUNIT_EXPECT_LT(test, t->tx.delay, INA_HOP_DELAY_MS / 8);
 		/* It is sent again, and lost again. */
 		KUNIT_ASSERT_EQ(test, ina_queue_pick(t->tx.queue), i);
 	}
@@ -222,7 +222,7 @@ static void answered__gap_between(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tx.answered, BIT(1));
 }
 
-/* After a silence the answers to all groups tell nothing. */
+/* After a silence answers tell nothing but how long the question took. */
 static void learn__asked(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
@@ -243,7 +243,7 @@ static void learn__asked(struct kunit *test)
 							    &answer));
 		KUNIT_EXPECT_TRUE(test, hop_test_answer(t, &answer));
 	}
-	KUNIT_EXPECT_EQ(test, t->tx.delay, 0);
+	KUNIT_EXPECT_LT(test, t->tx.delay, INA_HOP_DELAY_MS / 8);
 }
 
 /* Is asked after this many milliseconds of silence? */
@@ -257,7 +257,7 @@ static bool hop_test_asks_after(struct hop_test *t, unsigned int ms)
 	return ina_hop_done(&t->tx, &epoch, &una, &end);
 }
 
-/* The first question waits as long as answers take, those after it do not. */
+/* Each question waits as long as answers take. */
 static void ask__delay(struct kunit *test)
 {
 	struct hop_test *t = test->priv;
@@ -266,11 +266,47 @@ static void ask__delay(struct kunit *test)
 	t->tx.delay = 200;
 	KUNIT_EXPECT_FALSE(test, hop_test_asks_after(t, 150));
 	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 250));
-	KUNIT_EXPECT_FALSE(test, hop_test_asks_after(t, 16));
-	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 50));
+	KUNIT_EXPECT_FALSE(test, hop_test_asks_after(t, 200));
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 250));
 	/* At most so often. */
 	t->tx.asked = 20;
-	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 300));
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 500));
+}
+
+/* What still waits behind it, and may be sent, shows as well what is missing. */
+static void ask__more(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+
+	hop_test_sent(test, HOP_TEST_SPAN);
+	ina_queue_add(t->tx.queue, 50);
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, INA_HOP_ASK_MS + 4));
+	ina_hop_reset(&t->tx, HOP_TEST_EPOCH);
+	KUNIT_ASSERT_EQ(test, ina_queue_pick(t->tx.queue), 50);
+	hop_test_sent(test, 1);
+	ina_queue_add(t->tx.queue, 50);
+	KUNIT_EXPECT_FALSE(test, hop_test_asks_after(t, INA_HOP_ASK_MS + 10));
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, INA_HOP_ASK_MS +
+						    INA_HOP_MORE_MS + 10));
+	/* Once it has asked, it waits no longer for that. */
+	KUNIT_EXPECT_TRUE(test, hop_test_asks_after(t, 2 * INA_HOP_ASK_MS + 10));
+}
+
+/* So does the answer to a question, counted from the last one. */
+static void learn__question(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_news news;
+
+	hop_test_sent(test, 1);
+	KUNIT_ASSERT_TRUE(test, hop_test_asks_after(t, 100));
+	t->tx.sent[0] -= 10 * HZ;
+	KUNIT_ASSERT_TRUE(test, hop_test_asks_after(t, 100));
+	t->tx.sent[0] -= msecs_to_jiffies(80);
+	KUNIT_EXPECT_TRUE(test, ina_hop_answered(&t->tx, HOP_TEST_EPOCH, 0, 1,
+						 NULL, 0, &news));
+	KUNIT_EXPECT_GE(test, t->tx.delay, 80 / 8);
+	KUNIT_EXPECT_LT(test, t->tx.delay, INA_HOP_DELAY_MS / 8);
 }
 
 /* What was lost is sent before what still waits behind it. */
@@ -525,6 +561,64 @@ static void asked__overtaking(struct kunit *test)
 			INA_HOP_ANSWER);
 }
 
+/* A group that was closed by a question has no more numbers, which is known from then on. */
+static void asked__closed(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch;
+
+	for (seq = 0; seq < 3; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
+	ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, 3);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.count, 3);
+	/* The answer is lost, the next group full: its answer speaks for both. */
+	for (seq = 0; seq < HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_GROUP + seq, 1);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, answer.earlier & 1, 1);
+	/* Nor is anything reported as lost when it is asked for once more. */
+	ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, HOP_TEST_GROUP);
+	KUNIT_ASSERT_TRUE(test, ina_hop_next_answer(&t->rx, &epoch, &answer));
+	KUNIT_EXPECT_EQ(test, answer.first, 0);
+	KUNIT_EXPECT_EQ(test, answer.count, 3);
+	KUNIT_EXPECT_EQ(test, answer.lost, 0);
+	KUNIT_EXPECT_EQ(test, t->rx.lost, 0);
+	/* A new group in its place has all its numbers. */
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, HOP_TEST_SPAN, HOP_TEST_GROUP);
+	while (ina_hop_next_answer(&t->rx, &epoch, &answer))
+		if (answer.first == HOP_TEST_SPAN)
+			break;
+	KUNIT_EXPECT_EQ(test, answer.first, HOP_TEST_SPAN);
+	KUNIT_EXPECT_EQ(test, answer.count, HOP_TEST_GROUP);
+	KUNIT_EXPECT_EQ(test, answer.lost, 0);
+}
+
+/* What is said of the end of a group does not hold if it is not true, nor of another group. */
+static void asked__not_closed(struct kunit *test)
+{
+	struct hop_test *t = test->priv;
+	struct ina_hop_answer answer;
+	u32 seq, epoch;
+
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 0, 5);
+	ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, 3);
+	KUNIT_EXPECT_EQ(test, t->rx.size[0], HOP_TEST_GROUP);
+	ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, 5);
+	KUNIT_EXPECT_EQ(test, t->rx.size[0], 5);
+	while (ina_hop_next_answer(&t->rx, &epoch, &answer))
+		;
+	ina_hop_received(&t->rx, HOP_TEST_EPOCH, 5, 3);
+	KUNIT_EXPECT_EQ(test, t->rx.size[0], HOP_TEST_GROUP);
+	for (seq = HOP_TEST_GROUP; seq < HOP_TEST_SPAN + HOP_TEST_GROUP; seq++)
+		ina_hop_received(&t->rx, HOP_TEST_EPOCH, seq, 1);
+	/* An old question, of the group that was at this place before. */
+	ina_hop_asked(&t->rx, HOP_TEST_EPOCH, 0, 5);
+	KUNIT_EXPECT_EQ(test, t->rx.size[0], HOP_TEST_GROUP);
+}
+
 /* An answer that speaks of numbers never used, as the question was lost. */
 static void answered__unused_numbers(struct kunit *test)
 {
@@ -695,78 +789,14 @@ static int hop_test_init(struct kunit *test)
 	       hop_test_init_one(test, &t->rx);
 }
 
-/* A row of slots over three words: these, each once, and no others. */
-static void queue__range(struct kunit *test)
-{
-	unsigned long pending[BITS_TO_LONGS(192)] = {};
-	struct ina_queue queue = { .pending = pending };
-	int slot;
-
-	ina_queue_init(&queue, 192);
-	ina_queue_add_range(&queue, 0, 60, 70);
-	ina_queue_add_range(&queue, 0, 128, 64);
-	for (slot = 60; slot < 192; slot++)
-		KUNIT_EXPECT_EQ(test, ina_queue_pick(&queue), slot);
-	KUNIT_EXPECT_EQ(test, ina_queue_pick(&queue), -1);
-}
-
-static void queue_test_picks(struct kunit *test, struct ina_queue *queue,
-			     const int *slots, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		KUNIT_EXPECT_EQ(test, ina_queue_peek(queue), slots[i]);
-		KUNIT_EXPECT_EQ(test, ina_queue_pick(queue), slots[i]);
-	}
-}
-
-/* What is complete late goes before newer rounds, wherever the window begins. */
-static void queue__late_first(struct kunit *test)
-{
-	static const int before[] = { 70, 90, 91, 5 };
-	static const int after[] = { 66, 67, 69, 6, 8, 9, -1 };
-	unsigned long pending[BITS_TO_LONGS(128)] = {};
-	struct ina_queue queue = { .pending = pending };
-
-	ina_queue_init(&queue, 128);
-	ina_queue_add_range(&queue, 64, 70, 1);
-	ina_queue_add_range(&queue, 64, 90, 2);
-	ina_queue_add_range(&queue, 64, 5, 2);
-	queue_test_picks(test, &queue, before, ARRAY_SIZE(before));
-	ina_queue_add_lost(&queue, 69);
-	ina_queue_add_range(&queue, 64, 66, 2);
-	ina_queue_add_range(&queue, 64, 8, 2);
-	queue_test_picks(test, &queue, after, ARRAY_SIZE(after));
-}
-
-/* What cannot be sent after all goes first again, the oldest before the others. */
-static void queue__unpick_oldest(struct kunit *test)
-{
-	static const int picked[] = { 100, 101, 50, 51 };
-	static const int again[] = { 50, 51, 60, 100, 101, -1 };
-	unsigned long pending[BITS_TO_LONGS(128)] = {};
-	struct ina_queue queue = { .pending = pending };
-	int i;
-
-	ina_queue_init(&queue, 128);
-	ina_queue_add_range(&queue, 0, 100, 2);
-	queue_test_picks(test, &queue, picked, 2);
-	ina_queue_add_range(&queue, 0, 50, 2);
-	queue_test_picks(test, &queue, picked + 2, 2);
-	/* Lost before they are back. */
-	ina_queue_add_lost(&queue, 60);
-	for (i = ARRAY_SIZE(picked) - 1; i >= 0; i--)
-		ina_queue_unpick(&queue, picked[i]);
-	queue_test_picks(test, &queue, again, ARRAY_SIZE(again));
-}
-
 static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(answered__earlier),
 	KUNIT_CASE(answered__hurry),
 	KUNIT_CASE(answered__gap_between),
 	KUNIT_CASE(learn__asked),
 	KUNIT_CASE(ask__delay),
+	KUNIT_CASE(ask__more),
+	KUNIT_CASE(learn__question),
 	KUNIT_CASE(learn__closed),
 	KUNIT_CASE(learn__full),
 	KUNIT_CASE(pick__lost_first),
@@ -781,14 +811,13 @@ static struct kunit_case hop_test_cases[] = {
 	KUNIT_CASE(ask__tail),
 	KUNIT_CASE(ask__sent_since),
 	KUNIT_CASE(asked__overtaking),
+	KUNIT_CASE(asked__closed),
+	KUNIT_CASE(asked__not_closed),
 	KUNIT_CASE(answered__unused_numbers),
 	KUNIT_CASE(ask__not_needed),
 	KUNIT_CASE(ask__silent),
 	KUNIT_CASE(numbers__wrap),
 	KUNIT_CASE(random__all_arrive),
-	KUNIT_CASE(queue__range),
-	KUNIT_CASE(queue__late_first),
-	KUNIT_CASE(queue__unpick_oldest),
 	{}
 };
 

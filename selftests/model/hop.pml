@@ -26,8 +26,8 @@
 #define NONE		15
 #define ALL		((1 << GROUP) - 1)	/* of a group */
 
-/* All of a group, and of the one before it, if it is still known. */
-#define CAME(h)		((got >> ((h) * GROUP) & ALL) == ALL)
+/* All of a group that is used. */
+#define CAME(h)		(((got | unused) >> ((h) * GROUP) & ALL) == ALL)
 
 /* Rules that a variant leaves out. */
 #ifdef EARLIER_HEARD	/* that something of it came is not enough */
@@ -48,8 +48,8 @@
 
 /* sender: slots; seqs, those without an answer; groups answered before una */
 byte ready, pending, next, end, sent, answered;
-/* receiver: slots; seqs; groups; behind the highest seq heard of */
-byte slots, got, replied;
+/* receiver: slots; seqs, those that a DONE left out; groups; behind the highest seq heard of */
+byte slots, got, unused, replied;
 short top;
 /*
  * network: slots by seq and slots of seqs below una; by group the answers, each what is
@@ -113,6 +113,7 @@ inline advance()
 	sent = sent >> GROUP;
 	answered = answered >> 1;
 	got = got >> GROUP;
+	unused = unused >> GROUP;
 	replied = replied >> 1;
 	top = top - GROUP;
 	done = done >> GROUP & ~1
@@ -194,7 +195,7 @@ inline reply(upto)
 {
 	b = 0;
 	for (k : 0 .. GROUP - 1) {
-		b = b | (g * GROUP + k < upto && !HAS(got, g * GROUP + k)) << k
+		b = b | (g * GROUP + k < upto && !HAS(got | unused, g * GROUP + k)) << k
 	}
 	replied = replied | 1 << g;
 	answers[g] = answers[g] | 1 << (b | EARLIER << GROUP)
@@ -232,6 +233,7 @@ inline rx_done(upto)
 	top = (top < 0 -> 0 : top);
 #endif
 	hear(upto);
+	unused = unused | (upto <= top -> ALL << (upto - 1) / GROUP * GROUP & ~((1 << upto) - 1) : 0);
 	for (g : 0 .. (upto - 1) / GROUP) {
 		if
 		:: upto <= top -> reply(upto)

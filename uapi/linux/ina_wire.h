@@ -208,7 +208,7 @@ struct ina_ack_hdr {
 
 /**
  * struct ina_done_hdr - behind the header of a DONE
- * @end: number behind the last packet sent on this hop
+ * @end: number behind the last packet it asks for; if within a group, the last of it
  */
 struct ina_done_hdr {
 	__be32	end;
