@@ -181,7 +181,7 @@ lossless()
 	local id=$1 rounds=$4 bad=0 parent
 	start "$id" "$2" --elements "$3" --rounds $((rounds + 1)) --hold-before-round "$rounds:600"
 	shift 4
-	wait_for 30 reached root "$id" rounds_done "$rounds" || bad=1
+	wait_for 30 at_least root "$id" rounds_done "$rounds" || bad=1
 	for parent; do
 		wait_for 5 hop "$id" "$parent"
 		hop "$id" "$parent" || bad=1
@@ -253,7 +253,7 @@ lossy()
 	local failed
 	on sw tc qdisc add dev p-w0 root netem loss 100% || return
 	# The other worker waits for it; itself it may be in no round.
-	wait_for 20 reached w1 7 rounds_failed 1
+	wait_for 20 at_least w1 7 rounds_failed 1
 	failed=$?
 	on sw tc qdisc del dev p-w0 root
 	((!failed)) || grep -H . "$_dir"/lossy-?
@@ -322,10 +322,10 @@ for i in 0 1; do
 		--continue-on-failure --timeout $((deadline * 8))
 	started+=($!)
 done
-wait_for 10 reached w0 7 rounds_done 1
+wait_for 10 at_least w0 7 rounds_done 1
 ok "a round over a dead link fails" lossy
 before=$(counter w0 7 rounds_done)
-ok "rounds complete again over the living link" wait_for 20 reached w0 7 rounds_done $((before + 3))
+ok "rounds complete again over the living link" wait_for 20 at_least w0 7 rounds_done $((before + 3))
 ok "no sum was wrong" halt INT "${started[@]}"
 started=()
 ok "the worker is told of the deadline" grep -q 'result in time' "$_dir/lossy-1"
@@ -418,7 +418,7 @@ started+=($!)
 spawn w2 perf-third ina-perf --job 7 --rank 2 --rounds 2
 started+=($!)
 ok "the contributions of the fast workers to two rounds are taken" \
-	wait_for 10 reached root 7 rx_data 40
+	wait_for 10 at_least root 7 rx_data 40
 ok "before the slow one has sent anything" test "$(counter w1 7 tx_data)" = 0
 ok "and the rounds end when it has" ended
 done_testing

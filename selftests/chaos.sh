@@ -175,7 +175,7 @@ supervise()
 			continue
 		fi
 		rc=0
-		ip netns exec "$(ns "$w")" ina-perf --job 7 --rank "$2" --rounds 1G \
+		enter "$(ns "$w")" ina-perf --job 7 --rank "$2" --rounds 1G \
 			--elements "$elements" --timeout "$patience" --interval 0.1 --delay "$delay" \
 			--continue-on-failure &
 		pid=$!
@@ -405,7 +405,7 @@ go_on()
 		before[$w]=$(counter "$w" 7 rounds_done)
 	done
 	for w in "${workers[@]}"; do
-		wait_for 40 reached "$w" 7 rounds_done $((before[$w] + more)) || {
+		wait_for 40 at_least "$w" 7 rounds_done $((before[$w] + more)) || {
 			echo "$w does not go on after ${before[$w]} rounds"
 			show_all
 			return 1

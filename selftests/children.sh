@@ -17,7 +17,7 @@ run_children()
 	root_of root 7 "$n" capacity 20000 deadline 120000 &&
 		on leaves rawnode --parent 10.0.0.1 --first 10.1.0.1 --count "$n" --capacity 20000 \
 			--deadline 120000 --elements "$elements" --rounds "$rounds" \
-			--timeout "$(_patience 30)" "$@" &&
+			--timeout "$((30 * _patience))" "$@" &&
 		on root inaconf -j stats show job 7 all |
 			has "\"rounds_done\": *${rounds}[,}]" '"rounds_failed": *0[,}]' \
 				'"tx_drop": *0[,}]' '"count_wrong": *0[,}]'

@@ -64,7 +64,7 @@ run_all()
 	for rank in 0 1 2 3 4; do
 		run "$job" "$rank" "$@"
 	done
-	wait_for $((deadline * 3)) reached root "$job" rounds_done $((before + more))
+	wait_for $((deadline * 3)) at_least root "$job" rounds_done $((before + more))
 }
 
 # stands JOB: no round has ended at the root for a while.
@@ -111,7 +111,7 @@ goes_on()
 	local before failed
 	before=$(counter root "$1" rounds_done)
 	failed=$(counter root "$1" rounds_failed)
-	wait_for $((deadline * 2)) reached root "$1" rounds_done $((before + more)) &&
+	wait_for $((deadline * 2)) at_least root "$1" rounds_done $((before + more)) &&
 		(($(counter root "$1" rounds_failed) == failed))
 }
 
@@ -312,7 +312,7 @@ run_chain()
 	for rank in 0 1 2; do
 		run 9 "$rank" "$@"
 	done
-	wait_for $((deadline * 3)) reached root 9 rounds_done $((before + more))
+	wait_for $((deadline * 3)) at_least root 9 rounds_done $((before + more))
 }
 
 # closed RANK TIMES: it was told so often that nobody can go on, and because of whom
@@ -326,7 +326,7 @@ chain_goes_on()
 {
 	local before
 	before=$(counter root 9 rounds_done)
-	wait_for $((deadline * 3)) reached root 9 rounds_done $((before + more)) && return
+	wait_for $((deadline * 3)) at_least root 9 rounds_done $((before + more)) && return
 	tail -n 5 "$_dir"/[012].log
 	return 1
 }

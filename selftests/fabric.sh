@@ -54,8 +54,8 @@ _router_add()
 # _fabric_join LEAF SPINE: numbers
 _fabric_join()
 {
-	ip link add "s$2" netns "$(ns "l$1")" mtu "$_mtu" type veth \
-		peer name "l$1" netns "$(ns "s$2")" mtu "$_mtu" &&
+	ip link add "s$2" netns "ina-$_tag-l$1" mtu "$_mtu" type veth \
+		peer name "l$1" netns "ina-$_tag-s$2" mtu "$_mtu" &&
 		on "l$1" ip -batch - <<-END &&
 			addr add 10.20$1.$2.1/24 dev s$2
 			link set s$2 up
@@ -84,7 +84,7 @@ _fabric_routes()
 # _fabric_unhash NODE DEVICE: what comes in there is hashed anew
 _fabric_unhash()
 {
-	tc -n "$(ns "$1")" -batch - <<-END
+	tc -n "ina-$_tag-$1" -batch - <<-END
 		qdisc add dev $2 clsact
 		filter add dev $2 ingress bpf direct-action object-pinned $_dir/bpf/unhash
 	END
@@ -97,8 +97,8 @@ fabric_host()
 	ns_add "$name" || return
 	for ((i = 0; i < ${3:-1}; i++)); do
 		n=$((++_fabric_hosts[leaf]))
-		ip link add "eth$i" netns "$(ns "$name")" mtu "$_mtu" type veth \
-			peer name "$name-$i" netns "$(ns "l$leaf")" mtu "$_mtu" &&
+		ip link add "eth$i" netns "ina-$_tag-$name" mtu "$_mtu" type veth \
+			peer name "$name-$i" netns "ina-$_tag-l$leaf" mtu "$_mtu" &&
 			on "l$leaf" ip -batch - <<-END &&
 				addr add 10.$leaf.$n.254/24 dev $name-$i
 				link set $name-$i up
@@ -137,9 +137,9 @@ spine_shape()
 		lines+=("$parent handle 10: netem delay ${delay:-0}ms ${jitter}ms loss $loss% limit 1000")
 	for leaf in l1 l2; do
 		# There may be none.
-		tc -n "$(ns $leaf)" qdisc del dev "$spine" root 2>/dev/null
+		tc -n "ina-$_tag-$leaf" qdisc del dev "$spine" root 2>/dev/null
 		((${#lines[@]} == 0)) || printf "qdisc add dev $spine %s\n" "${lines[@]}" |
-			tc -n "$(ns $leaf)" -batch - || return
+			tc -n "ina-$_tag-$leaf" -batch - || return
 	done
 }
 
@@ -148,7 +148,7 @@ spine_rate()
 {
 	local leaf
 	for leaf in l1 l2; do
-		tc -n "$(ns $leaf)" qdisc change dev "$1" root handle 1: tbf rate "$2mbit" burst 16kb \
+		tc -n "ina-$_tag-$leaf" qdisc change dev "$1" root handle 1: tbf rate "$2mbit" burst 16kb \
 			limit "$(($2 * 4))kb" || return
 	done
 }
@@ -245,7 +245,7 @@ load_start()
 	fi
 	all=()
 	for d; do
-		all+=("$(ns "${d%/*}")/${d#*/}")
+		all+=("ina-$_tag-${d%/*}/${d#*/}")
 	done
 	linkload "$ms" "${all[@]}" >"$_dir/$log" &
 	_load_pid=$!

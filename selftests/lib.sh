@@ -17,6 +17,9 @@ _failed=0
 _namespaces=()
 _pids=()
 _dir=$(mktemp -d /tmp/ina.XXXXXX)
+# Programs and subshells take long on the debug kernel, so that what is called often makes do
+# with few. A pipe that nobody writes to: waiting for it is a sleep without a program.
+exec {_never}<> <(:)
 
 echo "TAP version 13"
 
@@ -49,21 +52,21 @@ not()
 	! "$@"
 }
 
-# A time limit, longer on the slow kernel.
-_patience()
-{
-	[[ ${INA_KIND:-} == debug ]] && echo $(($1 * 4)) || echo "$1"
-}
+# How much longer a time limit is on the slow kernel, and a pause between two looks.
+_patience=1
+[[ ${INA_KIND:-} != debug ]] || _patience=4
+printf -v _pause '0.%02d' $((5 * _patience))
 
 # wait_for SECONDS COMMAND...: until it succeeds; thrice as long, for a busy host.
 wait_for()
 {
-	local end=$((SECONDS + 3 * $(_patience "$1")))
+	local end=$((SECONDS + 3 * _patience * $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < end)) || return 1
-		sleep 0.05
+		read -rt "$_pause" -u "$_never"
 	done
+	return 0 # not that of read
 }
 
 # full A B: A at full size, B in a small pass.
@@ -98,27 +101,26 @@ ns()
 }
 
 # on NAME COMMAND...: run it in a namespace of ours.
-# Programs that can enter it themselves spare the new mount namespace.
 on()
 {
 	local name=ina-$_tag-$1 program=$2
 	shift 2
 	case $program in
-	inaconf | ip) "$program" -n "$name" "$@" ;;
-	*) ip netns exec "$name" "$program" "$@" ;;
+	inaconf | ip | tc) "$program" -n "$name" "$@" ;;
+	*) enter "$name" "$program" "$@" ;;
 	esac
 }
 
 ns_add()
 {
-	ip netns add "$(ns "$1")"
+	ip netns add "ina-$_tag-$1"
 	_namespaces+=("$1")
 	on "$1" ip link set lo up
 }
 
 ns_del()
 {
-	ip netns del "$(ns "$1")"
+	ip netns del "ina-$_tag-$1"
 }
 
 # switch_add MTU
@@ -141,25 +143,26 @@ mtu()
 	done
 }
 
-# host_add NAME ADDRESS/LEN...: a namespace with eth0 at the switch. With few programs:
-# they take long on the debug kernel. A host that returns has the same device address,
-# lest others send to the old one for as long as they believe in it.
+# host_add NAME ADDRESS/LEN...: a namespace with eth0 at the switch. A host that returns has the
+# same device address, lest others send to the old one for as long as they believe in it.
 host_add()
 {
-	local name=$1 mac octets
+	local name=$1 mac octets addresses
 	shift
 	IFS=./ read -ra octets <<<"$1"
-	mac=$(printf '02:00:%02x:%02x:%02x:%02x' "${octets[@]:0:4}")
-	ip netns add "$(ns "$name")"
+	printf -v mac '02:00:%02x:%02x:%02x:%02x' "${octets[@]:0:4}"
+	printf -v addresses 'addr add %s dev eth0\n' "$@"
+	ip netns add "ina-$_tag-$name"
 	_namespaces+=("$name")
-	ip link add eth0 netns "$(ns "$name")" address "$mac" mtu "$_mtu" type veth \
-		peer name "p-$name" netns "$(ns sw)" mtu "$_mtu"
-	on sw ip link set "p-$name" master bridge0 up
-	{
-		echo link set lo up
-		printf 'addr add %s dev eth0\n' "$@"
-		echo link set eth0 up
-	} | on "$name" ip -batch -
+	on sw ip -batch - <<-END &&
+		link add p-$name mtu $_mtu type veth peer name eth0 netns ina-$_tag-$name address $mac mtu $_mtu
+		link set p-$name master bridge0 up
+	END
+		on "$name" ip -batch - <<-END
+			link set lo up
+			$addresses
+			link set eth0 up
+		END
 }
 
 # spawn NAME LOG COMMAND...: in the background in a namespace; its PID in $!.
@@ -167,8 +170,8 @@ spawn()
 {
 	local name=$1 log=$2
 	shift 2
-	# ip execs the command, so that $! is its PID.
-	ip netns exec "$(ns "$name")" "$@" >"$_dir/$log" 2>&1 &
+	# It becomes the command, so that $! is its PID.
+	enter "ina-$_tag-$name" "$@" >"$_dir/$log" 2>&1 &
 	_pids+=($!)
 }
 
@@ -236,36 +239,48 @@ job_fresh()
 	done
 }
 
+# counters NAME JOB|- ARRAY: all of them into an associative array, at once.
+counters()
+{
+	local -n _into=$3
+	local name value of=()
+	[[ $2 == - ]] || of=(job "$2")
+	while read -r name value; do
+		[[ ! $value =~ ^[0-9]+$ ]] || _into["$name"]=$value
+	done < <(exec inaconf -n "ina-$_tag-$1" stats show "${of[@]}" all)
+}
+
 # counter NAME JOB|- COUNTER
 counter()
 {
-	local of=()
-	[[ $2 == - ]] || of=(job "$2")
-	on "$1" inaconf stats show "${of[@]}" all | awk -v name="$3" \
-		'$1 == name { print $2; found = 1 } END { exit !found }'
+	local -A now=()
+	counters "$1" "$2" now
+	[[ ${now[$3]:-} ]] && echo "${now[$3]}"
 }
 
 # at_least NAME JOB|- COUNTER VALUE
 at_least()
 {
-	(($(counter "$1" "$2" "$3") >= $4))
+	local -A now=()
+	counters "$1" "$2" now
+	((${now[$3]:--1} >= $4))
 }
 
 # node_state NAME JOB STATE
 node_state()
 {
-	on "$1" inaconf tree show job "$2" | grep -q "^job $2 state $3 "
+	[[ $(exec inaconf -n "ina-$_tag-$1" tree show job "$2") =~ (^|$'\n')"job $2 state $3 " ]]
 }
 
 _cleanup()
 {
-	local pid name
+	local pid
 	for pid in "${_pids[@]}"; do
 		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
-	for name in "${_namespaces[@]}"; do
-		ip netns del "$(ns "$name")" 2>/dev/null
-	done
+	# Some may be gone.
+	((${#_namespaces[@]} == 0)) || printf "netns del ina-$_tag-%s\n" "${_namespaces[@]}" |
+		ip -force -batch - 2>/dev/null
 	# Namespaces are taken down in the background; the module follows.
 	if grep -q '^ina_agg ' /proc/modules; then
 		wait_for 30 rmmod ina_agg
@@ -308,25 +323,6 @@ has()
 			return 1
 		fi
 	done
-}
-
-# counters NAME JOB|- ARRAY: all of them into an associative array, at once.
-counters()
-{
-	local -n _into=$3
-	local name value of=()
-	[[ $2 == - ]] || of=(job "$2")
-	while read -r name value; do
-		[[ ! $value =~ ^[0-9]+$ ]] || _into["$name"]=$value
-	done < <(inaconf -n "$(ns "$1")" stats show "${of[@]}" all)
-}
-
-# reached NAME JOB|- COUNTER VALUE: at_least, with less work.
-reached()
-{
-	local -A now=()
-	counters "$1" "$2" now
-	((${now[$3]:-0} >= $4))
 }
 
 # timed TEXT COMMAND...: ok, but not in a small pass, whose kernel is too slow to measure rates or times.

@@ -14,7 +14,7 @@ capacity=$(full 3000 700)
 depth=4
 window=$((capacity * depth))
 many=$((capacity * 10 + 17)) # eleven rounds
-long=$(($(_patience 60) * 1000))
+long=$((60 * _patience * 1000))
 short=300
 declare -A to=() from=() pid=()
 
@@ -100,7 +100,7 @@ interrupted()
 	local seen
 	seen=$(counter r 7 rx_data)
 	tell w "allreduce 10 $long"
-	wait_for 20 reached r 7 rx_data $((seen + 1)) || return
+	wait_for 20 at_least r 7 rx_data $((seen + 1)) || return
 	kill -USR1 "${pid[w]}"
 	tell r "allreduce 10 $long"
 	hear w "0 10 -" && hear r "0 10 -"
@@ -112,7 +112,7 @@ away()
 	local seen rc=0
 	seen=$(counter r 7 rx_data)
 	tell w "allreduce $many $long"
-	wait_for 20 reached r 7 rx_data $((seen + 1)) || return
+	wait_for 20 at_least r 7 rx_data $((seen + 1)) || return
 	kill -STOP "${pid[w]}"
 	one r close "0 0 -" && one r "open 7 $long" "0 0 -" && wait_for 20 reopened || rc=1
 	kill -CONT "${pid[w]}"
@@ -136,7 +136,7 @@ switch_add 1500
 host_add r 10.0.0.1/24
 host_add w 10.0.0.2/24
 declare -A settings=([7]="deadline 600000" [8]="dtype fp32 deadline 600000"
-	[9]="deadline $(_patience 2)000" [10]="on-loss degrade deadline $(_patience 2)000")
+	[9]="deadline $((2 * _patience))000" [10]="on-loss degrade deadline $((2 * _patience))000")
 for n in r w; do
 	on $n inaconf dev add eth0
 	for id in 7 8 9 10; do

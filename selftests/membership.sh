@@ -8,7 +8,7 @@
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
-deadline=$(_patience 20)
+deadline=$((20 * _patience))
 
 # run RANK OPTION...: a worker; PID in $!.
 run()

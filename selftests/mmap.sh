@@ -255,7 +255,7 @@ ok "the memory of a job without workers is that of its node" bash -c \
 	"[[ \$(nlclient job-get id=7 | sed -n s/^memory=//p) -le 98304 ]]"
 on m inaconf job add 7 capacity 5000
 on m inaconf tree set job 7 workers 1
-prefix=(ip netns exec "$(ns m)")
+prefix=(enter "$(ns m)")
 hold third "attach 7" "${map_all[@]}" "wait open 5000"
 ns_del m
 ok "a file survives its namespace" kill -0 "$held"

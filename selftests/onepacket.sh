@@ -15,9 +15,9 @@ workers=(w1 w2 w3)
 declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [w1]=10.0.0.11 [w2]=10.0.0.12 [w3]=10.0.0.13)
 elements=2500 # 40 fragments of 64: two groups and a half
 numbered=0
-limit=$(_patience 8)
-deadline=$(_patience 30)
-short=$(_patience 2)
+limit=$((8 * _patience))
+deadline=$((30 * _patience))
+short=$((2 * _patience))
 
 conf()
 {
@@ -212,8 +212,8 @@ done
 
 # A failure: everybody is told, and why.
 # They must not have gone before w3 is in.
-options[w1]="--rounds 3 --delay $(_patience 300)"
-options[w2]="--rounds 3 --elements 1250 --delay $(_patience 300)"
+options[w1]="--rounds 3 --delay $((300 * _patience))"
+options[w2]="--rounds 3 --elements 1250 --delay $((300 * _patience))"
 for hop in "root a0 from an aggregator" "a0 root to an aggregator" "w1 a0 to a leaf" \
 	"w3 root to a leaf of the root"; do
 	read -r node from who <<<"$hop"

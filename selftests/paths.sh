@@ -43,7 +43,7 @@ goes_on()
 {
 	local before
 	before=$(rounds)
-	wait_for 20 reached root 7 rounds_done $((before + 3)) && kill -0 "$worker" && return
+	wait_for 20 at_least root 7 rounds_done $((before + 3)) && kill -0 "$worker" && return
 	log w.log
 	on w inaconf path show
 	on w inaconf stats show job 7

@@ -63,7 +63,7 @@ refused()
 # pacing NUMBER: the module says who holds packets back on w0.
 pacing()
 {
-	ip netns exec "$(ns w0)" nlclient dev-get dump | has "^pacing=$1\$"
+	on w0 nlclient dev-get dump | has "^pacing=$1\$"
 }
 
 # device CONDITION: of what inaconf tells of eth0 of w0, in the terms of jq
@@ -116,7 +116,7 @@ spread()
 	local want=$(((count - 1) * gap))
 	capture 9
 	send "$1" 10.0.0.12 "$count" 100000 "$gap"
-	sleep $(($(_patience 1) + 1))
+	sleep $((_patience + 1))
 	gaps
 	# etf drops what is late.
 	((came >= count * 3 / 4 && came <= count)) &&
@@ -323,7 +323,7 @@ for n in "${nodes[@]}"; do
 done
 tree
 start --rounds 1M --continue-on-failure
-ok "rounds run" wait_for 10 reached w0 7 rounds_done 2
+ok "rounds run" wait_for 10 at_least w0 7 rounds_done 2
 send monotonic 10.0.0.1 50 50000000 0
 ok "packets wait" waits w0 50
 ok "their device is deleted" on w0 ip link del eth0

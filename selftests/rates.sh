@@ -198,12 +198,12 @@ timed "what leaves a device is what is granted, and not more" grants wire 50 10
 # The switch takes half of what all send, then all again. A busy host sends less than it may. Without
 # cuts more than half would be dropped.
 run 1M "$small"
-ok "rounds run" wait_for 20 reached root 7 rounds_done 8
+ok "rounds run" wait_for 20 at_least root 7 rounds_done 8
 usual=$(kbit w1)
 timed "w1 sends what it can" test "$usual" -gt 1000
 tc -n "$(ns sw)" qdisc add dev p-root root tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 24000
 timed "congestion cuts rates until little is lost" settles $((usual * 6 / 10)) && tail -n 1 "$_dir/fits"
-ok "rounds go on" wait_for 20 reached root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
+ok "rounds go on" wait_for 20 at_least root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
 tc -n "$(ns sw)" qdisc del dev p-root root
 timed "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600
 
@@ -216,9 +216,9 @@ END
 ok "packets go through another queue" wait_for 20 passes 100
 was=$(dropped | cut -d ' ' -f 2)
 tc -n "$(ns sw)" qdisc change dev p-root root handle 1: tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 1000000
-timed "marks are set" wait_for 20 reached root 7 rx_marked 1
+timed "marks are set" wait_for 20 at_least root 7 rx_marked 1
 timed "they cut rates until hardly anything waits" wait_for 20 slows 600
-ok "rounds go on with them" wait_for 20 reached root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
+ok "rounds go on with them" wait_for 20 at_least root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"
 timed "the switch dropped nothing for that" test "$(dropped | cut -d ' ' -f 2)" = "$was"
 tc -n "$(ns sw)" qdisc del dev p-root root
 timed "they come back" wait_for 30 sends w1 $((usual * 8 / 10)) 6600

@@ -83,7 +83,7 @@ on root inaconf job del 7
 job_add root
 tree root - a0 w3
 ok "the root is replaced: its rounds fail" \
-	wait_for 10 reached w1 7 rounds_failed $((lost + 1))
+	wait_for 10 at_least w1 7 rounds_failed $((lost + 1))
 for w in w1 w2 w3; do
 	ok "$w is told why, and which rounds all have" wait_for 10 grep -Eq \
 		'failed: .*(root|tree replaced).*, all workers have the rounds below [1-9]' "$_dir/$w.log"
@@ -102,13 +102,13 @@ tree a0 root w1 workers=1
 tree w1 a0
 tree w0 root
 tree w2 w0
-run a0 0 --hold-result "0:$(_patience 2)"
+run a0 0 --hold-result "0:$((2 * _patience))"
 run w1 1
-run w0 2 --hold-result "0:$(_patience 4)"
+run w0 2 --hold-result "0:$((4 * _patience))"
 ok "a worker and an aggregator read a result" \
-	wait_for "$deadline" reached w0 7 rounds_done 1
+	wait_for "$deadline" at_least w0 7 rounds_done 1
 tree w0 root w2 workers=1
 run w2 3
-ok "the worker gets a child meanwhile" wait_for "$deadline" reached w2 7 rounds_done "$more"
+ok "the worker gets a child meanwhile" wait_for "$deadline" at_least w2 7 rounds_done "$more"
 ok "what it reads stays what it was" stop_all
 done_testing

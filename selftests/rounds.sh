@@ -35,7 +35,7 @@ go_on()
 		before[$w]=$(counter "$w" 7 rounds_done)
 	done
 	for w in "${!running[@]}"; do
-		wait_for "$deadline" reached "$w" 7 rounds_done $((before[$w] + more)) || {
+		wait_for "$deadline" at_least "$w" 7 rounds_done $((before[$w] + more)) || {
 			echo "$w does not go on after ${before[$w]} rounds"
 			head -n 3 "$_dir/$w.log"
 			tail -n 20 "$_dir/events"

@@ -131,7 +131,7 @@ at_once()
 hold()
 {
 	start --rounds 1M --continue-on-failure
-	wait_for 10 reached w0 7 rounds_done 1 && delay "$1" 20s && wait_for 10 held "$1"
+	wait_for 10 at_least w0 7 rounds_done 1 && delay "$1" 20s && wait_for 10 held "$1"
 }
 
 # cut: devices take single packets, and no checksums; whole: as it was.
@@ -162,7 +162,7 @@ move()
 # more: another round has completed at the root.
 more()
 {
-	wait_for 20 reached root 7 rounds_done $(($(counter root 7 rounds_done) + 1))
+	wait_for 20 at_least root 7 rounds_done $(($(counter root 7 rounds_done) + 1))
 }
 
 declare -A before=()

@@ -49,7 +49,7 @@ craft()
 	shift 3
 	snapshot "$node" before
 	raw "$node" craft "$@" >/dev/null || return
-	wait_for 5 reached "$node" - "$e" $((${before[ns_$e]} + n))
+	wait_for 5 at_least "$node" - "$e" $((${before[ns_$e]} + n))
 	snapshot "$node" after
 }
 
@@ -151,7 +151,7 @@ fuzzed()
 	root_of "${root[@]}" || return
 	counters "$node" - was
 	raw "$node" --count 2 fuzz "$2" "$seed" &&
-		reached "$node" - "${entry[$node]}" $((was[${entry[$node]}] + $2 / 2)) &&
+		at_least "$node" - "${entry[$node]}" $((was[${entry[$node]}] + $2 / 2)) &&
 		{ raw "$node" --count 2 --rounds 3 || after_fail "${root[@]}"; }
 }
 

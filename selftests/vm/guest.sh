@@ -10,7 +10,7 @@ set -euo pipefail
 results=$1
 here=$(cd "$(dirname "$0")" && pwd)
 selftests=$(dirname "$here")
-tests=()
+tests=() programs=() libraries=()
 # shellcheck source=/dev/null
 . "$results/run.conf"
 . "$here/ktap.sh"
@@ -18,8 +18,13 @@ tests=()
 export INA_KO INA_KO_KUNIT INA_BUILD INA_SIZE INA_KIND INA_SPLATS
 export INA_RESULTS=$results
 
-export PATH=$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr/sbin:/sbin:$PATH
-export LD_LIBRARY_PATH=$INA_BUILD/userlib
+# From memory: each look at a file of the host is a round trip, also for libraries that are not
+# where they are looked for.
+mkdir -p /run/ina/bin /run/ina/lib
+cp -L "${programs[@]}" /run/ina/bin
+cp -L "${libraries[@]}" /run/ina/lib
+export PATH=/run/ina/bin:$INA_BUILD/userlib:$INA_BUILD/netlink_tool:$INA_BUILD/selftests:/usr/sbin:/sbin:$PATH
+export LD_LIBRARY_PATH=/run/ina/lib
 # Without it init would die at the end, which is a panic. A minimal system has none.
 [[ $(command -v poweroff) ]] || ln -s "$(command -v busybox)" /usr/sbin/poweroff
 

@@ -75,6 +75,24 @@ run_build()
 	exec 7>&-
 }
 
+# Programs that tests start most often, of ours and others, and their libraries: the guest copies
+# them to its memory.
+run_programs()
+{
+	local -a programs libraries
+	mapfile -t programs < <(PATH=/usr/sbin:/usr/bin:/sbin:/bin type -P awk bash cat grep insmod ip mktemp rm rmmod sed seq sleep sort tail tc tee \
+		timeout tr)
+	mapfile -t -O "${#programs[@]}" programs < <(find "$INA_BUILD"/{userlib/ina-perf,netlink_tool/inaconf,selftests} \
+		-maxdepth 1 -type f -executable)
+	mapfile -t libraries < <(LD_LIBRARY_PATH=$INA_BUILD/userlib ldd "${programs[@]}" 2>/dev/null |
+		awk '$2 == "=>" && $3 ~ /^\// && !seen[$1]++ { print $3 }')
+	printf 'programs=('
+	printf '%q ' "${programs[@]}"
+	printf ')\nlibraries=('
+	printf '%q ' "${libraries[@]}"
+	echo ")"
+}
+
 run_conf()
 {
 	local test word
@@ -84,6 +102,7 @@ run_conf()
 		for word in INA_SEED INA_CHAOS_SECONDS INA_VM ${!BENCH_*}; do
 			[[ ! ${!word:-} ]] || printf 'export %s=%q\n' "$word" "${!word}"
 		done
+		run_programs
 		echo "tests=("
 		for test in "${tests[@]}"; do
 			printf '\t%q\n' "$test $("$here/tests.sh" options "$test" | xargs) ${live:+plain} ${limit:+limit=$limit}"
@@ -107,6 +126,9 @@ run_append()
 	[[ $(uname -m) != x86_64 ]] || echo no_timer_check tsc=reliable
 	[[ $kind != stock ]] || echo "sysctl.kernel.watchdog_thresh=60"
 	[[ $kind != debug ]] || echo "panic_on_warn=1 hung_task_panic=1"
+	# Only one test looks at it, and it costs the debug kernel a lock for each page that is mapped.
+	[[ $kind != debug || " ${tests[*]} " == *" netlink "* ]] || echo cgroup_disable=memory
+	[[ $kind == stock ]] || echo "BASH_ENV=$here/virtme.sh"
 	echo "panic=-1"
 }
 
