@@ -151,8 +151,8 @@ done
 worker r 0
 worker w 1
 
-ok "the client runs on the shared library of this build" \
-	has "libina\.so\.0 => $INA_BUILD/userlib/" < <(ldd "$(command -v libtest)")
+ok "the client runs on the shared library of this build" cmp "$INA_BUILD/userlib/libina.so.0" \
+	"$(ldd "$(command -v libtest)" | awk '$1 == "libina.so.0" { print $3 }')"
 
 # Open.
 ok "a job that is not here is refused" one r "open 99 0" "ENOENT 0 job 99: no such job"

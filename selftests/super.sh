@@ -127,11 +127,11 @@ at_once()
 	tc -n "$(ns "$1")" qdisc del dev eth0 root
 }
 
-# hold NODE: what it sends from now on waits, while rounds run.
+# hold NODE TIME: what it sends from now on waits so long, while rounds run.
 hold()
 {
 	start --rounds 1M --continue-on-failure
-	wait_for 10 at_least w0 7 rounds_done 1 && delay "$1" 20s && wait_for 10 held "$1"
+	wait_for 10 at_least w0 7 rounds_done 1 && delay "$1" "$2" && wait_for 10 held "$1"
 }
 
 # cut: devices take single packets, and no checksums; whole: as it was.
@@ -215,7 +215,7 @@ whole
 tree
 delay w0 20ms
 ok "sums when super-packets are late" sums
-ok "super-packets wait in the queue" hold w0
+ok "super-packets wait in the queue" hold w0 20s
 ok "their worker has seen no wrong sum" halt KILL "${started[0]}"
 on w0 inaconf job del 7
 ok "their worker and their node go" held w0
@@ -240,7 +240,7 @@ tree
 ok "sums when devices cut large results" sums
 whole
 tree
-ok "large results wait in the queue of the aggregator" hold agg
+ok "large results wait in the queue of the aggregator" hold agg 20s
 delay agg 1ms
 ok "a worker moves to the root meanwhile" move
 ok "rounds go on" more
@@ -249,7 +249,7 @@ ok "rounds go on after that" more
 ok "no sum was wrong" halt INT "${started[@]}"
 at_once agg
 tree
-ok "large results wait again" hold agg
+ok "large results wait again" hold agg 120s
 ok "a worker that has seen no wrong sum goes" halt KILL "${started[0]}"
 on agg inaconf job del 7
 ok "their node goes" held agg
@@ -257,7 +257,7 @@ ok "nobody saw a wrong sum" halt INT "${started[1]}"
 at_once agg
 tree
 
-ok "super-packets wait again" hold w0
+ok "super-packets wait again" hold w0 120s
 ok "both workers go, neither has seen a wrong sum" halt KILL "${started[@]}"
 for n in "${nodes[@]}"; do
 	on "$n" inaconf job del 7
