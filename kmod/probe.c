@@ -167,7 +167,7 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 void ina_probe_tick(struct timer_list *timer)
 {
 	struct ina_node *node = container_of(timer, struct ina_node, probe);
-	unsigned long wait = msecs_to_jiffies(INA_PROBE_IDLE_MS);
+	unsigned long wait = ina_probe_period(node);
 	u16 end;
 
 	rcu_read_lock();
@@ -189,8 +189,9 @@ void ina_probe_tick(struct timer_list *timer)
 		goto unlock;
 	}
 	node->probe_at = 0;
-	if (node->probe_busy)
-		wait = min(wait, ina_probe_period(node));
+	/* Never more often than the timeout asks for: who is slow is not helped by questions. */
+	if (!node->probe_busy)
+		wait = max(wait, msecs_to_jiffies(INA_PROBE_IDLE_MS));
 	if (node->probe_any)
 		mod_timer(timer, jiffies + wait);
 unlock:
