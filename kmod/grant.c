@@ -9,6 +9,7 @@
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 
 #include "grant.h"
 #include "node.h"
@@ -384,7 +385,7 @@ static void ina_grant_measure(struct ina_node *node, u64 rate)
 {
 	u64 ns = ktime_get_ns() - node->grant.asked;
 
-	node->grant.delay = min_t(u64, ns / NSEC_PER_MSEC, INA_GRANT_DELAY_MS);
+	node->grant.delay = min_t(u64, div_u64(ns, NSEC_PER_MSEC), INA_GRANT_DELAY_MS);
 	ina_stats_inc(node->job->stats, INA_STAT_GRANTS);
 	ina_stats_add(node->job->stats, INA_STAT_GRANT_NS,
 		      min_t(u64, ns, UINT_MAX));

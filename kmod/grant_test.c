@@ -403,6 +403,29 @@ static void tick__alone(struct kunit *test)
 	grant_test_told(test, node, 0, true, 20 * GRANT_TEST_MB);
 }
 
+/* Where GRANTs take long READY is repeated later; another parent starts anew. */
+static void tick__delay(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+
+	ina_grant_start(node);
+	grant->asked = ktime_get_ns() - 200 * NSEC_PER_MSEC;
+	grant_test_grant(node, grant->number, 1, 8 * GRANT_TEST_MB);
+	spin_lock_bh(&node->lock);
+	ina_grant_ask(grant);
+	KUNIT_EXPECT_TRUE(test, time_after(grant->repeat_at, jiffies + msecs_to_jiffies(150)));
+	grant->asked = 0;
+	spin_unlock_bh(&node->lock);
+	grant_test_grant(node, grant->number, 2, 8 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, grant->delay, 250);
+	spin_lock_bh(&node->lock);
+	ina_grant_forget(node);
+	ina_grant_ask(grant);
+	KUNIT_EXPECT_TRUE(test, time_before(grant->repeat_at, jiffies + msecs_to_jiffies(150)));
+	spin_unlock_bh(&node->lock);
+}
+
 /* Nothing was sent for a while: the parent is told, and again until it answers. */
 static void tick__ends(struct kunit *test)
 {
@@ -526,6 +549,7 @@ static struct kunit_case grant_test_cases[] = {
 	KUNIT_CASE(rx_grant__stale),
 	KUNIT_CASE(start__waits),
 	KUNIT_CASE(tick__alone),
+	KUNIT_CASE(tick__delay),
 	KUNIT_CASE(tick__ends),
 	KUNIT_CASE(tick__refreshes),
 	KUNIT_CASE(tick__device),

@@ -296,9 +296,24 @@ static void probe_test_exit(struct kunit *test)
 		ina_test_inet_destroy(t->inet);
 }
 
+/* A path is not asked more often than its timeout needs, however long that is. */
+static void tick__patient(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	WRITE_ONCE(t->node->timeout, PROBE_TEST_TIMEOUT_MS);
+	t->first->unheard = 1;
+	probe_test_tick(t);
+	KUNIT_EXPECT_TRUE(test, time_after(t->node->probe.expires, jiffies + 10 * HZ));
+	WRITE_ONCE(t->node->timeout, INA_PATH_TIMEOUT_MS);
+	probe_test_tick(t);
+	KUNIT_EXPECT_TRUE(test, time_before(t->node->probe.expires, jiffies + HZ));
+}
+
 static struct kunit_case probe_test_cases[] = {
 	KUNIT_CASE(tick__one),
 	KUNIT_CASE(tick__due),
+	KUNIT_CASE(tick__patient),
 	KUNIT_CASE(tick__silent),
 	KUNIT_CASE(tick__silent_in_time),
 	KUNIT_CASE(echo__lost),
