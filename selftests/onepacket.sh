@@ -175,9 +175,12 @@ lost "a DONE from a leaf" "a0 w1 type DONE nth 1"
 lost "a DONE from an aggregator" "root a0 type DONE nth 1"
 unset 'options[w3]'
 every="--rounds 1"
-# The aggregator has been silent for two repairs before it has the last result.
+# What w3 is asked for comes late, so the aggregator is silent for long before it has the
+# last result.
+on sw tc qdisc add dev p-w3 root netem delay 300ms
 lost "the last contribution and result, and a DONE to a leaf" "root w3 type DATA frag 39 nth 1" \
 	"a0 root type RESULT frag 39 nth 1" "w1 a0 type DONE nth 1"
+on sw tc qdisc del dev p-w3 root
 # The aggregator acknowledges late what its leaf has late.
 on sw tc qdisc add dev p-w1 root netem delay 100ms
 lost "a DONE to an aggregator" "a0 root type DONE nth 1"
