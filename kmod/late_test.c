@@ -307,6 +307,10 @@ static void degrade__follows_order(struct kunit *test)
 	late_test_tick(node, 100);
 	KUNIT_EXPECT_FALSE(test, node->children[1].out);
 	ina_late_order(node, &tag);
+	/* Who has yet to send it again has an eighth of the time. */
+	late_test_tick(node, 12);
+	KUNIT_EXPECT_FALSE(test, node->children[1].out);
+	ina_late_order(node, &tag);
 	late_test_tick(node, 101);
 	KUNIT_EXPECT_TRUE(test, node->children[1].out);
 	KUNIT_EXPECT_FALSE(test, node->open);

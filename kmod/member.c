@@ -374,11 +374,17 @@ static bool ina_member_for_us(struct ina_node *node, __be64 instance,
 	return false;
 }
 
-/* The others went on without this node. */
+/*
+ * The others went on without this node. Not yet while a contribution is being read, as its
+ * process may write there as soon as it has heard of it: the parent says it again.
+ */
 static void ina_member_left_out(struct ina_node *node)
 {
 	int i;
 
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] && node->workers[i]->pushing)
+			return;
 	for (i = 0; i < node->nworkers; i++)
 		if (node->workers[i])
 			ina_worker_leave_out(node->workers[i]);

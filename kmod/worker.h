@@ -24,7 +24,7 @@ struct work_struct;
  * @token: random, counted with each of its contributions
  * @rank: its number in the job, INA_RANK_NONE if it has none
  * @out: the others go on without it; under the node's lock
- * @returned: it took the place of one the others went on without
+ * @returned: the others went on without it, or one whose place it took
  * @pushing: contributions of it that are being added; under the node's lock
  * @contrib: its contributions, depth arrays
  * @ctl_page: memory of the control page
