@@ -154,8 +154,51 @@ int ina_wire_parse(const void *data, unsigned int len, bool need_crc,
 	return 0;
 }
 
+/* Fields of a header that not every type of control packet has. */
+enum {
+	INA_HAS_PATH	= BIT(0),
+	INA_HAS_EPOCH	= BIT(1),
+	INA_HAS_ROUND	= BIT(2),
+	INA_HAS_SEQ	= BIT(3),
+	INA_HAS_FRAG	= BIT(4),
+	INA_HAS_LENGTH	= BIT(5),
+	INA_HAS_COUNT	= BIT(6),
+	INA_HAS_WORKERS	= BIT(7),
+	INA_HAS_FAIL	= INA_HAS_EPOCH | INA_HAS_ROUND,
+	INA_HAS_GROUP	= INA_HAS_PATH | INA_HAS_EPOCH | INA_HAS_SEQ | INA_HAS_FRAG |
+			  INA_HAS_LENGTH | INA_HAS_COUNT,
+};
+
+static const u8 ina_wire_has[INA_TYPE_MAX] = {
+	[INA_TYPE_JOIN]		= INA_HAS_EPOCH | INA_HAS_COUNT,
+	[INA_TYPE_EPOCH]	= INA_HAS_EPOCH | INA_HAS_SEQ | INA_HAS_COUNT,
+	[INA_TYPE_ACK]		= INA_HAS_EPOCH | INA_HAS_WORKERS,
+	[INA_TYPE_FAIL]		= INA_HAS_FAIL,
+	[INA_TYPE_LATE]		= INA_HAS_FAIL,
+	[INA_TYPE_EXCLUDE]	= INA_HAS_FAIL,
+	[INA_TYPE_DONE]		= INA_HAS_PATH | INA_HAS_EPOCH | INA_HAS_SEQ,
+	[INA_TYPE_GROUP_OK]	= INA_HAS_GROUP,
+	[INA_TYPE_GROUP_NACK]	= INA_HAS_GROUP,
+	[INA_TYPE_PROBE]	= INA_HAS_PATH,
+	[INA_TYPE_ECHO]		= INA_HAS_PATH | INA_HAS_LENGTH,
+	[INA_TYPE_READY]	= INA_HAS_SEQ,
+	[INA_TYPE_GRANT]	= INA_HAS_SEQ,
+};
+
+/* Has a control packet nothing in its header that its type has not? */
+static bool ina_wire_is_plain(const struct ina_pkt *pkt)
+{
+	u8 has = (pkt->path ? INA_HAS_PATH : 0) | (pkt->epoch ? INA_HAS_EPOCH : 0) |
+		 (pkt->round ? INA_HAS_ROUND : 0) | (pkt->seq ? INA_HAS_SEQ : 0) |
+		 (pkt->frag ? INA_HAS_FRAG : 0) | (pkt->length ? INA_HAS_LENGTH : 0) |
+		 (pkt->count ? INA_HAS_COUNT : 0) | (pkt->workers ? INA_HAS_WORKERS : 0);
+
+	return !(has & ~ina_wire_has[pkt->type]) && !pkt->token &&
+	       !(pkt->flags & ~INA_F_CRC);
+}
+
 /**
- * ina_wire_reserved() - is 0 what has no meaning yet
+ * ina_wire_reserved() - is 0 what has no meaning, or none yet
  * @pkt: control, its body contiguous where its sender cannot change it
  *
  * Return: 0 or INA_STAT_DROP_FLAGS.
@@ -165,14 +208,14 @@ int ina_wire_reserved(const struct ina_pkt *pkt)
 	const struct ina_join_hdr *join = pkt->body;
 	const struct ina_ready_hdr *ready = pkt->body;
 	const struct ina_grant_hdr *grant = pkt->body;
-	bool zero = true;
+	bool zero = ina_wire_is_plain(pkt);
 
 	if (pkt->type == INA_TYPE_JOIN)
-		zero = !memchr_inv(join->pad, 0, sizeof(join->pad));
+		zero &= !memchr_inv(join->pad, 0, sizeof(join->pad));
 	else if (pkt->type == INA_TYPE_READY)
-		zero = !ready->pad;
+		zero &= !ready->pad;
 	else if (pkt->type == INA_TYPE_GRANT)
-		zero = !grant->pad;
+		zero &= !grant->pad;
 	return zero ? 0 : INA_STAT_DROP_FLAGS;
 }
 

@@ -240,6 +240,63 @@ static void reserved__pads(struct kunit *test)
 	}
 }
 
+/* A field of the header that its type has not. */
+static void reserved__header(struct kunit *test)
+{
+	/* By field: bytes, and the types that have it. */
+	static const struct {
+		u8 at, len;
+		u32 types;
+	} fields[] = {
+		{ 2, 1, BIT(INA_TYPE_DONE) | BIT(INA_TYPE_GROUP_OK) | BIT(INA_TYPE_GROUP_NACK) |
+			BIT(INA_TYPE_PROBE) | BIT(INA_TYPE_ECHO) },
+		{ 8, 4, (u32)~(BIT(INA_TYPE_WELCOME) | BIT(INA_TYPE_READY) | BIT(INA_TYPE_GRANT) |
+			  BIT(INA_TYPE_PROBE) | BIT(INA_TYPE_ECHO)) },
+		{ 12, 4, BIT(INA_TYPE_FAIL) | BIT(INA_TYPE_LATE) | BIT(INA_TYPE_EXCLUDE) },
+		{ 16, 4, BIT(INA_TYPE_EPOCH) | BIT(INA_TYPE_DONE) | BIT(INA_TYPE_GROUP_OK) |
+			 BIT(INA_TYPE_GROUP_NACK) | BIT(INA_TYPE_READY) | BIT(INA_TYPE_GRANT) },
+		{ 20, 4, BIT(INA_TYPE_GROUP_OK) | BIT(INA_TYPE_GROUP_NACK) },
+		{ 24, 4, BIT(INA_TYPE_GROUP_OK) | BIT(INA_TYPE_GROUP_NACK) | BIT(INA_TYPE_ECHO) },
+		{ 28, 2, ~0U },
+		{ 32, 4, BIT(INA_TYPE_ACK) },
+		{ 36, 4, 0 },
+	};
+	struct ina_hdr *hdr = test->priv;
+	struct ina_pkt pkt;
+	unsigned int i, at, len;
+	u8 type;
+
+	for (type = 1; type < INA_TYPE_MAX; type++) {
+		for (i = 0; i < ARRAY_SIZE(fields) && !wire_test_elements(type); i++) {
+			for (at = 0; at < fields[i].len; at++) {
+				memset(hdr, 0, 256);
+				len = wire_test_fill(hdr, type);
+				((u8 *)hdr)[fields[i].at + at] = 1;
+				KUNIT_ASSERT_EQ(test, ina_wire_parse(hdr, len, false, &pkt), 0);
+				KUNIT_EXPECT_EQ_MSG(test, ina_wire_reserved(&pkt),
+						    fields[i].types & BIT(type) ? 0 :
+						    INA_STAT_DROP_FLAGS,
+						    "type %u, byte %u", type, fields[i].at + at);
+			}
+		}
+	}
+}
+
+/* A count of what does not follow, and what is said of elements. */
+static void reserved__rest(struct kunit *test)
+{
+	struct ina_pkt pkt = { .type = INA_TYPE_ACK };
+
+	KUNIT_EXPECT_EQ(test, ina_wire_reserved(&pkt), 0);
+	pkt.flags = INA_F_CRC;
+	KUNIT_EXPECT_EQ(test, ina_wire_reserved(&pkt), 0);
+	pkt.flags = INA_F_CRC | INA_F_OVERFLOW;
+	KUNIT_EXPECT_EQ(test, ina_wire_reserved(&pkt), INA_STAT_DROP_FLAGS);
+	pkt.flags = 0;
+	pkt.count = 1;
+	KUNIT_EXPECT_EQ(test, ina_wire_reserved(&pkt), INA_STAT_DROP_FLAGS);
+}
+
 /* Could it be the size of a packet of three elements? */
 static bool wire_test_fits(unsigned int len)
 {
@@ -558,6 +615,8 @@ static struct kunit_case wire_test_cases[] = {
 	KUNIT_CASE(count__edges),
 	KUNIT_CASE(count__random),
 	KUNIT_CASE(reserved__pads),
+	KUNIT_CASE(reserved__header),
+	KUNIT_CASE(reserved__rest),
 	{}
 };
 
