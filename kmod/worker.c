@@ -246,6 +246,7 @@ static bool ina_worker_opened(struct ina_worker *worker)
 
 	if (worker->out) {
 		worker->out = false;
+		worker->returned = true;
 		/* As a new one: a round it gave up that still runs cannot end without it. */
 		if (worker->released >= worker->next)
 			worker->acked = U64_MAX;
@@ -301,8 +302,8 @@ static int ina_worker_ended(struct ina_worker *worker, u64 round)
  * @wait: what for
  *
  * Context: process.
- * Return: 0, -ETIMEDOUT, -ERESTARTSYS, -EINVAL if the round was not submitted
- * or is long over, -ENODEV if the node is gone.
+ * Return: 0, -ETIMEDOUT, -ERESTARTSYS or, of a wait with a timeout, -ERESTARTNOHAND,
+ * -EINVAL if the round was not submitted or is long over, -ENODEV if the node is gone.
  */
 int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
 {
@@ -317,8 +318,9 @@ int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
 	left = wait_event_interruptible_timeout(node->wait,
 						(ret = ina_worker_ended(worker, wait->round)),
 						timeout);
+	/* Restarted it would wait for the whole time again. */
 	if (left < 0)
-		return left;
+		return wait->timeout_ms < 0 ? left : -ERESTARTNOHAND;
 	if (!ret)
 		return -ETIMEDOUT;
 	return min(ret, 0);

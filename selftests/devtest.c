@@ -232,13 +232,14 @@ static void on_alarm(int signal)
 	(void)signal;
 }
 
-/* alarm MS: from now on a signal comes that often, and restarts nothing. */
+/* alarm MS [restart]: from now on a signal comes that often. */
 static int step_alarm(char **word)
 {
+	int flags = word[2] && !strcmp(word[2], "restart") ? SA_RESTART : 0;
 	suseconds_t us = (suseconds_t)number(word[1]) * 1000;
 	const struct itimerval often = { { 0, us }, { 0, us } };
 
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm }, NULL);
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm, .sa_flags = flags }, NULL);
 	return result(setitimer(ITIMER_REAL, &often, NULL));
 }
 
@@ -370,12 +371,13 @@ static int step_poll(char **word)
 /* poll-until MS WORD: sleep in poll() until one of the events is there. */
 static int step_poll_until(char **word)
 {
-	struct pollfd fd = {
-		.fd = file->fd,
-		.events = word[2] && !strcmp(word[2], "out") ? POLLOUT : POLLIN,
-	};
-	int ret = poll(&fd, 1, (int)number(word[1]));
+	struct pollfd fd = { .fd = file->fd };
+	int ret;
 
+	/* A hangup is always told. */
+	if (word[2] && strcmp(word[2], "hup"))
+		fd.events = !strcmp(word[2], "out") ? POLLOUT : POLLIN;
+	ret = poll(&fd, 1, (int)number(word[1]));
 	return ret < 0 ? errno : ret ? 0 : ETIMEDOUT;
 }
 
@@ -575,6 +577,13 @@ static int step_fork(char **word)
 	return pid < 0 ? errno : 0;
 }
 
+/* leave: into a network namespace of its own. */
+static int step_leave(char **word)
+{
+	(void)word;
+	return result(unshare(CLONE_NEWNET));
+}
+
 /* pause: say who we are and stay until killed. */
 static int step_pause(char **word)
 {
@@ -601,11 +610,11 @@ static const struct step {
 	{ "submit-beside", step_submit_beside },	/* LENGTH TIMES */
 	{ "wait", step_wait },			/* ROUND|open MS [FLAGS] */
 	{ "release", step_release },		/* ROUND */
-	{ "alarm", step_alarm },		/* MS */
+	{ "alarm", step_alarm },		/* MS [restart] */
 	{ "ioctl", step_ioctl },		/* NUMBER */
 	{ "bad-pointer", step_bad_pointer },	/* attach|submit|wait|release */
 	{ "poll", step_poll },			/* [in] [out] [hup] [err] */
-	{ "poll-until", step_poll_until },	/* MS in|out */
+	{ "poll-until", step_poll_until },	/* MS in|out|hup */
 	{ "mmap", step_mmap },			/* AREA LENGTH PROT [private] */
 	{ "mmap-at", step_mmap_at },		/* AREA OFFSET LENGTH PROT */
 	{ "mprotect", step_mprotect },		/* AREA PROT */
@@ -620,6 +629,7 @@ static const struct step {
 	{ "round", step_round },		/* ROUND STATE ERRNO REASON */
 	{ "run", step_run },			/* COMMAND... */
 	{ "fork", step_fork },
+	{ "leave", step_leave },
 	{ "pause", step_pause },
 };
 

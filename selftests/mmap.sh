@@ -53,13 +53,11 @@ hold()
 {
 	local log=$1
 	shift
-	"${prefix[@]}" devtest "$@" pause >"$_dir/$log" 2>&1 &
+	devtest "$@" pause >"$_dir/$log" 2>&1 &
 	_pids+=($!)
 	wait_for 20 grep -q '^pid ' "$_dir/$log" || log "$log"
 	held=$(said "$log" pid)
 }
-
-prefix=()
 
 # said LOG WORD: the number after it.
 said()
@@ -218,9 +216,30 @@ ok "who was left out while it read cannot rely on it" fresh 12 2 "use 1" "attach
 	"submit 1 10" "wait 1 5000" "release 1" "poll-until 30000 out" "use 1" "round 0 3 104 12" \
 	"release 0 = ESTALE"
 
+# Two workers of this node, below a root with one, which does not hear that one is back.
+ip link add eth0 up type veth peer name eth0 netns "$(ns m)"
+ip addr add 10.0.0.2/24 dev eth0
+on m ip link set eth0 up
+on m ip addr add 10.0.0.1/24 dev eth0
+for prefix in "" "on m"; do
+	$prefix inaconf job add 14 capacity 5000 deadline ${_patience}000 on-loss degrade
+done
+on m inaconf tree set job 14 child 10.0.0.2 workers 1
+inaconf tree set job 14 parent 10.0.0.1 workers 2
+spawn m other devtest "attach 14" "wait open 20000" "submit 0 10" "wait 0 60000" "release 0" \
+	"wait open 60000" "submit 1 10" "wait 1 60000" pause
+ok "who was left out and dies before it is back in is not waited for" devtest "use 1" "attach 14" \
+	"use 0" "attach 14" "wait open 20000" "submit 0 10" "wait 0 60000" "release 0" \
+	"run ip link set eth0 down" "use 1" "wait open 0 = ETIMEDOUT" "close" "use 0" \
+	"run ip link set eth0 up" "wait open 20000" "submit 1 10" "wait 1 20000"
+halt KILL $!
+ip link del eth0
+
 # Signals.
 ok "a signal ends a wait" fresh 8 2 "use 1" "attach 8" "wait open 5000" "submit 0 10" \
 	"alarm 20" "wait 0 -1 = EINTR"
+ok "one whose handler restarts ends a wait with a timeout" fresh 8 2 "use 1" "attach 8" \
+	"wait open 5000" "submit 0 10" "alarm 20 restart" "wait 0 60000 = EINTR"
 ok "a signal ends the wait for another submit of the file" fresh 13 1 "wait open 5000" \
 	"alarm 1" "submit-beside 500000 20000 = EINTR"
 
@@ -254,11 +273,11 @@ ok "a worker killed in a round leaves" wait_for 5 shows 8 attached 0
 ok "the memory of a job without workers is that of its node" bash -c \
 	"[[ \$(nlclient job-get id=7 | sed -n s/^memory=//p) -le 98304 ]]"
 on m inaconf job add 7 capacity 5000
-on m inaconf tree set job 7 workers 1
-prefix=(enter "$(ns m)")
-hold third "attach 7" "${map_all[@]}" "wait open 5000"
-ns_del m
-ok "a file survives its namespace" kill -0 "$held"
-kill "$held"
+on m inaconf tree set job 7 workers 2
+ok "a worker that has left its namespace loses its node with it, and keeps its mappings" on m devtest \
+	"use 1" "attach 7" "use 0" "attach 7" "${map_all[@]}" "wait open 5000" "fill 0 5000 9" \
+	"submit 0 5000" "leave" "run ip netns del $(ns m)" "poll-until 30000 hup" "poll hup err" \
+	"round 0 3 125 7" "submit 1 10 = ENODEV" "wait 0 0 = ENODEV" "ctl state 2" \
+	"touch result all-4" "touch contrib all-4 1"
 ok "the module unloads" wait_for 20 unload
 done_testing
