@@ -2,8 +2,9 @@
 /*
  * The blocking call: an array of any length, cut into rounds, pipelined through
  * the window. All workers cut alike, so part i of a call meets
- * part i of the others, even after a failure: the rest is still contributed. Only a
- * worker that leaves ends a call early, and then on every worker.
+ * part i of the others, even after a failure: the rest is still contributed. A worker that
+ * leaves ends a call early, and then on every worker; who ends one early alone has to
+ * open again, if others wait for the rest.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,6 +25,7 @@
  * @oldest: round of the first part not done
  * @start_ms: when the call began
  * @timeout_ms: how long it may take, -1 for ever
+ * @alone: others may still contribute what is given up here
  * @overflow: a part was saturated
  * @error: of the first part that failed
  * @text: of that failure
@@ -40,6 +42,7 @@ struct ina_call {
 	uint64_t oldest;
 	int64_t start_ms;
 	int timeout_ms;
+	bool alone;
 	bool overflow;
 	int error;
 	char text[INA_TEXT_LEN];
@@ -121,6 +124,7 @@ static int ina_call_send(struct ina_call *c)
 	while (!err && c->sent < c->count)
 		err = ina_call_send_part(c);
 	if (c->error && (err == -ENOTCONN || err == -ESTALE)) {
+		c->alone = err == -ENOTCONN && !ina_session_lost(c->s);
 		c->count = c->sent;
 		return 0;
 	}
@@ -207,8 +211,8 @@ static int ina_call_run(struct ina_call *c)
 	}
 	if (err)
 		ina_call_note(c, err);
-	/* Only a timeout ends a call here alone. */
-	c->s->owing = err == -EINPROGRESS && c->sent && c->sent < c->total;
+	c->alone |= err == -EINPROGRESS;
+	c->s->owing = c->alone && c->sent && c->sent < c->total;
 	return c->error;
 }
 

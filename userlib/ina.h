@@ -355,7 +355,7 @@ int ina_to_float(uint32_t dtype, float *dst, const void *src, size_t count, floa
  * Waits for what is still in flight and for an open epoch. Without a failure it
  * does nothing.
  *
- * Return: 0; -EINPROGRESS if @timeout_ms passed; -ESTALE if a call timed out
+ * Return: 0; -EINPROGRESS if @timeout_ms passed; -ESTALE if a call ended
  * before it contributed everything and others still wait for it: then only
  * ina_close() and ina_open() help; -ENODEV.
  */

@@ -31,7 +31,7 @@
  * @spent: an all-reduce failed half way
  * @least: fewest workers in a sum of the last one
  * @most: most workers in one
- * @owing: by its timeout, and did not contribute all its parts
+ * @owing: and did not contribute all its parts, which others may wait for
  * @text: text of the last failure
  */
 struct ina_session {
