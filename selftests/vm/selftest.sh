@@ -6,6 +6,7 @@
 #   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/splats.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
@@ -51,7 +52,62 @@ selftest_expect_status()
 	if ((rc)); then report pass "$1"; else report fail "$1 (exit status 0)"; fi
 }
 
+# What kernels say, one line of each kind, and what is no fault.
+selftest_splats()
+{
+	local line
+	while read -r line; do
+		grep -qE "$INA_SPLATS" <<<"$line" || { report fail "not taken for a splat: $line"; return; }
+	done <<-'END'
+		WARNING: CPU: 0 PID: 1 at kernel/softirq.c:362 __local_bh_enable_ip+0x1/0x2
+		WARNING: possible circular locking dependency detected
+		WARNING: suspicious RCU usage
+		BUG: KASAN: slab-out-of-bounds in ina_rx+0x1/0x2 [ina_agg]
+		BUG kmalloc-64 (Tainted: G           O      ): Right Redzone overwritten
+		BUG: sleeping function called from invalid context at mm/slab.h:494
+		BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 30s!
+		INFO: trying to register non-static key.
+		turning off the locking correctness validator.
+		INFO: task rmmod:12 blocked for more than 120 seconds.
+		rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:
+		watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [bash:12]
+		ODEBUG: free active (active state 0) object type: timer_list hint: ina_tick+0x0/0x1
+		bash: page allocation failure: order:4, mode:0x40dc0(GFP_KERNEL|__GFP_COMP|__GFP_ZERO)
+		unregister_netdevice: waiting for eth0 to become free. Usage count = 2
+		Unable to handle kernel paging request at virtual address dead000000000108
+		refcount_t: underflow; use-after-free.
+		Call Trace:
+		Call trace:
+	END
+	if grep -qE "$INA_SPLATS" <<-'END'
+		ina_agg: loading out-of-tree module taints kernel.
+		ina_agg: in-network aggregation 0.1
+		IPv6: ADDRCONF(NETDEV_CHANGE): eth0: link becomes ready
+		kmemleak: Automatic memory scanning thread ended
+	END
+	then
+		report fail "a line that is no splat is taken for one"
+	else
+		report pass "splats are told from other lines"
+	fi
+}
+
+# selftest_count TEXT LAST VERDICTS: what they are summed up to, with this exit status and last line
+selftest_count()
+{
+	local got
+	got=$(printf '%b' "$3" | "$here/count.sh" /dev/stdin; echo "status $?") || true
+	if [[ ${got//$'\n'/ } == "$2" ]]; then report pass "$1"; else report fail "$1 ($got)"; fi
+}
+
 mkdir -p "$INA_BUILD/log"
+selftest_splats
+selftest_count "one failure fails the whole" "2 passed, 1 failed, 1 skipped status 1" \
+	"pass a b\nfail a c\nskip a d\npass a fail\n"
+selftest_count "so does a whole without a case that passed" "0 passed, 0 failed, 1 skipped status 1" \
+	"skip a b\n"
+selftest_count "what passed and was skipped does not" "1 passed, 0 failed, 1 skipped status 0" \
+	"pass a b\nskip a c\n"
 selftest_run tests --quiet vm/selftest/pass vm/selftest/fail vm/selftest/silent vm/selftest/short \
 	vm/selftest/splat vm/selftest/hang vm/selftest/panic vm/selftest/pass
 selftest_expect_status "a failed run exits with non-zero"
