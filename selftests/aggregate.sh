@@ -332,8 +332,33 @@ ok "the worker is told of the deadline" grep -q 'result in time' "$_dir/lossy-1"
 ok "no worker waited for long" \
 	never 'not ended within the given time' "$_dir"/lossy-?
 
+job_add 7 capacity 3000
+two_levels 7
+job_add 8 capacity 3000 port 4254
+two_levels 8
+job_add 9 capacity 3000
+two_levels 9
+for id in 7 8 9; do
+	start $id "$workers" --elements 3000 --rounds "$((rounds * 4))"
+done
+ok "three jobs at once, two of them on one port" ended
+
+tree 7 root w0 w1
+below 7 root w0 w1
+tree 7 a0 w2 w3
+below 7 a0 w2 w3
+start 7 "w0 w1" --elements 3000 --rounds "$((rounds * 4))" --seed 5
+start 7 "w2 w3" --elements 2000 --rounds "$((rounds * 4))" --seed 6
+ok "the same job twice, in clusters apart" ended
+
 # The debugging kernel is too slow for the rest.
-[[ $INA_SIZE == full ]] || done_testing
+if [[ $INA_SIZE != full ]]; then
+	mtu 9000 "${nodes[@]}"
+	job_add 7 capacity 5000 fragment 2048
+	two_levels 7
+	ok "fragments of 2048 in jumbo frames" sums 7 "$workers" 5000 "$rounds"
+	done_testing
+fi
 
 # A device that is slower than its sender: three super-packets wait, the rest is held back.
 for n in w0 a0; do
@@ -389,24 +414,6 @@ ok "two workers on the root and one below" sums 7 "w0 root root" 3000 "$rounds"
 tree 7 root w0
 tree 7 w0 "parent=$(addr root)" workers=2
 ok "two workers on one leaf" sums 7 "w0 w0" 3000 "$rounds"
-
-two_levels 7
-job_add 8 capacity 3000 port 4254
-two_levels 8
-job_add 9 capacity 3000
-two_levels 9
-for id in 7 8 9; do
-	start $id "$workers" --elements 3000 --rounds "$((rounds * 4))"
-done
-ok "three jobs at once, two of them on one port" ended
-
-tree 7 root w0 w1
-below 7 root w0 w1
-tree 7 a0 w2 w3
-below 7 a0 w2 w3
-start 7 "w0 w1" --elements 3000 --rounds "$((rounds * 4))" --seed 5
-start 7 "w2 w3" --elements 2000 --rounds "$((rounds * 4))" --seed 6
-ok "the same job twice, in clusters apart" ended
 
 # The contributions of two, to this round and the next, are taken while the third sleeps.
 job_add 7 capacity 2560 deadline 60000

@@ -278,6 +278,52 @@ usage_error()
 	test "$got" = 2 && test ! -s "$_dir/out" && grep -q '^Usage: inaconf' "$_dir/err"
 }
 
+# known ARGS...: the words it says are known in place of one that is not, sorted
+known()
+{
+	inaconf "$@" no-such-word 2>&1 | sed -n 's/.*known: //p' | tr -d , | xargs -n 1 | sort
+}
+
+# The completion offers what the tool knows.
+completes()
+{
+	local words
+	# shellcheck source=/dev/null
+	. "$(dirname "$0")/../netlink_tool/completion/inaconf"
+	while read -ra words; do
+		diff <(known "${words[@]}") <(
+			if ((${#words[@]} == 1)); then
+				_inaconf_commands "${words[@]}"
+			else
+				_inaconf_keywords "${words[@]}"
+			fi | xargs -n 1 | sort) || return
+	done <<-END
+		job
+		job add 1
+		dev
+		dev set lo
+		path
+		path add
+		path del
+		path set
+		path auto
+		tree
+		tree set
+		tree show
+		qdisc
+		qdisc add lo
+		stats show
+		stats child
+		topo
+		plan
+		plan tree
+		plan place
+		plan diff -
+		plan apply -
+		plan watch plan
+	END
+}
+
 # Words that make no sense: the kernel is not asked.
 words()
 {
@@ -287,6 +333,7 @@ words()
 		fails 2 'Error: unknown object "j"; known: job, tree, dev, path, qdisc, stats, monitor, topo, plan, help' j show
 	ok "an unknown command: what is known" \
 		fails 2 'Error: unknown command "ad"; known: add, del, show, help' job ad
+	ok "the completion knows the same" completes
 	ok "an unknown word: what is known" fails 2 \
 		'Error: unknown word "size"; known: id, capacity, dtype, exponent, fragment, depth, group, deadline, on-loss, encap, port' \
 		job add 20 size 3

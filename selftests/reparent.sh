@@ -7,6 +7,7 @@
 #   w0, w1 --- a0 --+
 #   w2 ------- a1 --+-- root
 #   w3 -------------+
+# shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/rounds.sh"
 
@@ -84,9 +85,24 @@ job_add root
 tree root - a0 w3
 ok "the root is replaced: its rounds fail" \
 	wait_for 10 at_least w1 7 rounds_failed $((lost + 1))
+# below LOG: no round has failed that all are said to have, and only the window is between
+below()
+{
+	local depth
+	depth=$(on w1 inaconf -j job show 7 | jq '.[0].depth')
+	awk -v depth="$depth" '/all workers have the rounds below/ {
+		failed = all = $0
+		sub(/.*round /, "", failed)
+		sub(/.*below /, "", all)
+		seen = 1
+		wrong = wrong || all + 0 > failed + 0 || failed - all >= depth
+	} END { exit wrong || !seen }' "$_dir/$1"
+}
+
 for w in w1 w2 w3; do
 	ok "$w is told why, and which rounds all have" wait_for 10 grep -Eq \
 		'failed: .*(root|tree replaced).*, all workers have the rounds below [1-9]' "$_dir/$w.log"
+	ok "which is so" below "$w.log"
 done
 ok "rounds go on" go_on
 ok "no sum was wrong" stop_all

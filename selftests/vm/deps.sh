@@ -68,12 +68,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck disable=SC2046 # a list of packages
 missing=$(packages_missing $(packages_list "${1:-}") | xargs)
 vng=
-command -v vng >/dev/null || vng=virtme-ng
+if [[ ! $(command -v vng) ]]; then
+	if apt-cache show virtme-ng >/dev/null 2>&1; then missing+=" virtme-ng"; else vng=virtme-ng; fi
+fi
 [[ $missing || $vng ]] || exit 0
 
 if ((EUID)); then
 	say "Missing packages. As root:"
-	[[ ! $missing ]] || say "  apt-get install --no-install-recommends $missing"
+	[[ ! $missing ]] || say "  apt-get install --no-install-recommends ${missing# }"
 	[[ ! $vng ]] || say "  $here/deps.sh   # for virtme-ng"
 	exit 1
 fi
@@ -84,3 +86,5 @@ fi
 if [[ $vng ]]; then
 	vm_step "install virtme-ng" "$INA_BUILD/log/deps-vng.log" vng_install
 fi
+# Whose checkout it is goes on without root.
+[[ ! -d $INA_BUILD ]] || chown -R --reference="$INA_TOP" "$INA_BUILD"
