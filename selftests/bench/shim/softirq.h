@@ -77,6 +77,7 @@ static inline void *ina_shim_memcpy(void *dst, const void *src, size_t size)
 #define rcu_read_lock()
 #define rcu_read_unlock()
 #define rcu_dereference(p)	READ_ONCE(p)
+#define rcu_access_pointer(p)	READ_ONCE(p)
 
 #define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 #define cmpxchg(p, old, new)						\
