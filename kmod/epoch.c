@@ -310,6 +310,7 @@ static void ina_epoch_open(struct ina_node *node, const struct ina_epoch *e)
 	ina_ranks_set(&node->ranks, e->ranks, e->nranks);
 	WRITE_ONCE(node->expected, ina_epoch_expected(node));
 	node->open = true;
+	node->opened_at = jiffies;
 	node->held = false;
 	node->cut_off = false;
 	node->changed = false;

@@ -492,9 +492,9 @@ static bool ina_late_copy(struct ina_node *node, u32 i, struct ina_late *late,
 		      (entry->ordered && time_after_eq(jiffies, entry->ordered +
 						       msecs_to_jiffies(limit / 8)));
 	late->age = late->held ? ina_late_over(node) : ina_late_age(entry);
-	/* An order that came before the round is to wait: it will be repeated. */
+	/* Who has just entered the epoch has yet to hear of those below. */
 	*exclude = entry->exclude &&
-		   time_after_eq(jiffies, entry->since + msecs_to_jiffies(limit / 8));
+		   time_after_eq(jiffies, node->opened_at + msecs_to_jiffies(limit / 8));
 	*ask = waits && !late->held && node->nchildren &&
 	       late->age >= limit / 2 && late->age < limit &&
 	       time_after_eq(jiffies, entry->ask_at);

@@ -301,6 +301,7 @@ struct ina_tx {
  * @change: why the subtree last became incomplete
  * @closed: why the epoch is closed, told to the children
  * @opened: why the one before was
+ * @opened_at: jiffies at which it opened here
  * @left: the first worker that left since the epoch opened, at the root
  * @held: it is, by a deadline, until all acknowledge the round at @base, or somebody
  *	turns out to have missed the epoch
@@ -385,6 +386,7 @@ struct ina_node {
 	struct ina_blame change;
 	struct ina_blame closed;
 	struct ina_blame opened;
+	unsigned long opened_at;
 	struct ina_blame left;
 	bool held;
 	unsigned long over_at;
