@@ -192,8 +192,6 @@ static bool ina_control_next_hop(struct ina_peer *peer, u16 index,
 		if (ina_control_next_path(&peer->path[i], index, c))
 			return true;
 	}
-	/* What was filled in is not for what else there may be to say. */
-	c->pkt = (struct ina_pkt){ .job = c->pkt.job };
 	return false;
 }
 

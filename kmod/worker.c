@@ -318,7 +318,7 @@ int ina_worker_wait(struct ina_worker *worker, const struct ina_wait *wait)
 	left = wait_event_interruptible_timeout(node->wait,
 						(ret = ina_worker_ended(worker, wait->round)),
 						timeout);
-	/* Restarted it would wait for the whole time again. */
+	/* A handler ends it: restarted it would wait for the whole time again. */
 	if (left < 0)
 		return wait->timeout_ms < 0 ? left : -ERESTARTNOHAND;
 	if (!ret)
