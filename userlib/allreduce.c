@@ -193,8 +193,10 @@ static int ina_call_collect(struct ina_call *c)
 		ina_call_count(c, st.workers);
 	}
 	/* Who left may be back already, at another call. */
-	if (st.reason == INA_REASON_LEFT)
+	if (st.reason == INA_REASON_LEFT) {
+		c->alone = false;
 		c->count = c->sent;
+	}
 	c->done += part;
 	c->oldest++;
 	return 0;
@@ -322,7 +324,7 @@ int ina_resume(struct ina_session *s, int timeout_ms)
 		return err;
 	if (s->owing && ina_shm_next_round(s->ctl) <= s->cursor)
 		return ina_error_set(s, -ESTALE,
-				     "others still wait for parts of the failed call: close and open again");
+				     "others may wait for parts of the failed call: close and open again");
 	s->synced = false;
 	ina_session_sync(s);
 	s->taken = false;

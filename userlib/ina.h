@@ -356,7 +356,7 @@ int ina_to_float(uint32_t dtype, float *dst, const void *src, size_t count, floa
  * does nothing.
  *
  * Return: 0; -EINPROGRESS if @timeout_ms passed; -ESTALE if a call ended
- * before it contributed everything and others still wait for it: then only
+ * before it contributed everything and others may wait for it: then only
  * ina_close() and ina_open() help; -ENODEV.
  */
 int ina_resume(struct ina_session *session, int timeout_ms);
