@@ -287,11 +287,12 @@ known()
 # The completion offers what the tool knows.
 completes()
 {
-	local words
+	local words got
 	# shellcheck source=/dev/null
 	. "$(dirname "$0")/../netlink_tool/completion/inaconf"
 	while read -ra words; do
-		diff <(known "${words[@]}") <(
+		got=$(known "${words[@]}")
+		[[ $got ]] && diff <(echo "$got") <(
 			if ((${#words[@]} == 1)); then
 				_inaconf_commands "${words[@]}"
 			else

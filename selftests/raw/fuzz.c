@@ -61,10 +61,13 @@ static size_t raw_fuzz_true(const struct raw *raw, struct raw_child *child, uint
 		return sizeof(*hdr) + ntohs(hdr->count) * 4;
 	}
 	*hdr = raw_header(raw, type);
-	hdr->epoch = htonl(child->epoch);
-	hdr->round = htonl(round);
 	hdr->index = htons(child->index);
-	hdr->workers = htonl(child->members);
+	if (type != INA_TYPE_WELCOME && type < INA_TYPE_PROBE)
+		hdr->epoch = htonl(child->epoch);
+	if (type == INA_TYPE_FAIL || type == INA_TYPE_LATE || type == INA_TYPE_EXCLUDE)
+		hdr->round = htonl(round);
+	if (type == INA_TYPE_ACK)
+		hdr->workers = htonl(child->members);
 	raw_fuzz_body(raw, child, type, hdr + 1);
 	return sizeof(*hdr) + raw_bodies[type];
 }
