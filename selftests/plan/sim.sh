@@ -59,7 +59,7 @@ same()
 }
 
 ok "--help" gives 0 "" --help
-ok "--help names every option" [ "$(grep -cE -- '--(jobs|seed|fat-tree|topology|traces|trace|limit|capacity|rate|speedup|latency|place|trees|switches|share|alpha|candidates|growth|csv)\b' out)" -ge 19 ]
+ok "--help names every option" [ "$(grep -cE -- '--(jobs|seed|fat-tree|topology|traces|trace|limit|capacity|rate|speedup|latency|round|place|trees|switches|share|alpha|candidates|growth|csv)\b' out)" -ge 20 ]
 
 ok "an option that is unknown" gives 2 "" --nothing
 ok "a word that is unknown" refuses "'x': no such word; see ina-sim --help" x
@@ -71,6 +71,7 @@ ok "--limit" refuses "--limit: 'x': expected switch or link" --limit x
 ok "--jobs" refuses "--jobs: '0': expected an integer from 1 to 1000000" --jobs 0
 ok "--fat-tree" refuses "--fat-tree: '5': expected an even number" --fat-tree 5
 ok "--rate" refuses "--rate: 'fast': expected a number from 1000 to 1e+15" --rate fast
+ok "--round" refuses "--round: '-1': expected a number from 0 to 1e+15" --round -1
 ok "--trace" refuses "--trace: 'x': expected 1, 2, 3, 4, 5, 6, 7, 8, 9, 10" --trace x
 ok "jobs that are too large" refuses "a job of the traces needs more than the 16 hosts" --fat-tree 4
 
@@ -134,6 +135,11 @@ small one --share none
 ok "--share none: no variant that shares" [ ! "$(rows one . . 1 .)" ]
 ok "trees as in the full run" same "$(rows one . 1 0 .)" "$(rows first . 1 0 .)"
 ok "first fits are not shared: nothing changes there" same "$(rows one . 0 0 .)" "$(rows first . 0 . .)"
+ok "an all-reduce that asks once" small one --round 0
+ok "has less of the network where trees are shared" awk -F, 'NR == FNR { once[NR] = $1; next }
+	!(FNR in once) || $1 <= once[FNR] { bad = 1 } END { exit bad || !FNR }' \
+	<(rows one . 1 1 0) <(rows first . 1 1 0)
+ok "and the same with first fits" same "$(rows one . 0 . .)" "$(rows first . 0 . .)"
 ok "a limit on links" small one --limit link
 ok "changes the figures" differ "$(rows one 0 0 0 0)" "$(rows first 0 0 0 0)"
 ok "capacity for all" small one --capacity 1000

@@ -138,25 +138,35 @@ static bool ina_sim_tree_free(const struct ina_sim *sim, const struct ina_sim_ru
 	return true;
 }
 
+/*
+ * What is left of an all-reduce; without the network, where others may leave the tree free
+ * meanwhile, a round of it. The latency is paid once, and when it changes over.
+ */
 static void ina_sim_op_start(struct ina_sim *sim, struct ina_sim_run *run, double now, bool ina)
 {
-	const struct ina_sim_op *op = &run->job->model->ops[run->op];
+	const struct ina_sim_config *config = sim->config;
 
+	run->part = run->job->model->ops[run->op].size - run->sent;
+	if (!run->whole && !ina && config->round && run->part > config->round)
+		run->part = config->round;
+	run->took = ina_sim_duration(config, run->job->hosts, run->rate, run->part, ina);
+	if (run->sent && ina == run->ina && run->job->hosts > 1)
+		run->took -= config->latency;
 	run->busy = true;
 	run->ina = ina;
-	run->op_end = now + ina_sim_duration(sim->config, run->job->hosts, run->rate, op->size,
-					     ina);
+	run->op_end = now + run->took;
 }
 
-static void ina_sim_op_end(struct ina_sim *sim, struct ina_sim_run *run)
+static void ina_sim_op_end(struct ina_sim_run *run)
 {
-	const struct ina_sim_op *op = &run->job->model->ops[run->op];
-
 	if (run->ina)
-		run->ina_time += ina_sim_duration(sim->config, run->job->hosts, run->rate,
-						  op->size, true);
+		run->ina_time += run->took;
 	run->busy = false;
-	run->op++;
+	run->sent += run->part;
+	if (run->sent >= run->job->model->ops[run->op].size) {
+		run->sent = 0;
+		run->op++;
+	}
 }
 
 /*
@@ -173,7 +183,7 @@ static double ina_sim_advance(struct ina_sim *sim, struct ina_sim_run *run, doub
 			at = run->op_end;
 			if (at > until)
 				return at;
-			ina_sim_op_end(sim, run);
+			ina_sim_op_end(run);
 		}
 		if (run->op == model->n_ops)
 			return at;
@@ -225,7 +235,7 @@ static bool ina_sim_happen(struct ina_sim *sim, struct ina_sim_run *run)
 	if (run->whole) {
 		ina_sim_advance(sim, run, INFINITY);
 	} else if (run->busy) {
-		ina_sim_op_end(sim, run);
+		ina_sim_op_end(run);
 		ina_sim_release(sim, run);
 		if (sim->config->share->done)
 			sim->config->share->done(sim->share, run, sim->now);

@@ -164,6 +164,7 @@ static void ina_sim_configure(const struct ina_sim_options *o, const struct ina_
 	*config = (struct ina_sim_config){
 		.topo = topo, .share = &ina_sim_greedy, .alpha = o->alpha,
 		.candidates = o->candidates, .speedup = o->speedup, .latency = o->latency,
+		.round = o->round,
 		.progress = ina_sim_bar_show, .data = bar,
 	};
 }
@@ -394,7 +395,7 @@ int main(int argc, char **argv)
 {
 	struct ina_sim_options o = {
 		.degree = 16, .traces = INA_SIM_TRACES, .jobs = 2000, .seed = 1, .alpha = 0.5,
-		.candidates = 64, .speedup = 2, .latency = 50e-6,
+		.candidates = 64, .speedup = 2, .latency = 50e-6, .round = 4e6,
 	};
 	struct ina_sim_table table = { 0 };
 	struct ina_sim_workload load = { 0 };

@@ -30,6 +30,7 @@ enum ina_sim_opt {
 	OPT_RATE,
 	OPT_SPEEDUP,
 	OPT_LATENCY,
+	OPT_ROUND,
 	OPT_GROWTH,
 	OPT_CSV,
 	OPT_JSON,
@@ -56,6 +57,7 @@ static const struct option ina_sim_long[] = {
 	{ "rate", required_argument, NULL, OPT_RATE },
 	{ "speedup", required_argument, NULL, OPT_SPEEDUP },
 	{ "latency", required_argument, NULL, OPT_LATENCY },
+	{ "round", required_argument, NULL, OPT_ROUND },
 	{ "growth", no_argument, NULL, OPT_GROWTH },
 	{ "csv", required_argument, NULL, OPT_CSV },
 	{ "json", required_argument, NULL, OPT_JSON },
@@ -81,6 +83,8 @@ static const char ina_sim_help[] =
 	"                           slowest machine of a job has left)\n"
 	"      --speedup X          of aggregation in the network (default: 2)\n"
 	"      --latency SECONDS    of each all-reduce (default: 50e-6)\n"
+	"      --round BYTES        an all-reduce that found its tree taken asks again after so\n"
+	"                           many; 0: not before its end (default: 4M)\n"
 	"      --place first|best   only this placement (default: both)\n"
 	"      --trees first|best   only these trees (default: both)\n"
 	"      --switches every|joining  trees take every switch on their way, or only those\n"
@@ -190,6 +194,8 @@ static int ina_sim_option(struct ina_sim_options *o, int c, const char *name, co
 		return ina_sim_number(name, word, 1, 1e6, &o->speedup);
 	case OPT_LATENCY:
 		return ina_sim_number(name, word, 0, 1e3, &o->latency);
+	case OPT_ROUND:
+		return ina_sim_number(name, word, 0, 1e15, &o->round);
 	case OPT_ALPHA:
 		return ina_sim_number(name, word, 0, 1e3, &o->alpha);
 	case OPT_JOBS:

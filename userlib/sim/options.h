@@ -37,6 +37,7 @@ enum ina_sim_which {
  * @n_rates: how many
  * @speedup: of aggregation in the network
  * @latency: seconds of each all-reduce
+ * @round: bytes after which one asks again
  * @growth: time the planner on larger fabrics, too
  * @csv: file to write, NULL for none
  * @json: file to write, NULL for none
@@ -62,6 +63,7 @@ struct ina_sim_options {
 	int n_rates;
 	double speedup;
 	double latency;
+	double round;
 	bool growth;
 	const char *csv;
 	const char *json;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Greedy sharing: whoever finds its tree free takes it, for one all-reduce. Or none: a job
+ * Greedy sharing: whoever finds its tree free takes it, to the end of an all-reduce. Or none: a job
  * without a tree of its own never aggregates in the network.
  */
 #include "sim.h"

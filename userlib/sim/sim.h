@@ -94,9 +94,12 @@ struct ina_sim;
  * @step_start: when the step did
  * @step: which step, from 0
  * @op: which all-reduce of it is under way or next
+ * @sent: bytes of it that are done
  * @busy: it is under way
+ * @part: bytes of it that are
+ * @took: seconds these take
  * @ina: with aggregation in the network
- * @op_end: when it ends
+ * @op_end: when they are done
  * @ina_time: seconds of all-reduces so far with aggregation in the network
  * @rate: bytes a second without aggregation in the network
  * @hosts: machines
@@ -115,7 +118,10 @@ struct ina_sim_run {
 	double step_start;
 	int step;
 	int op;
+	double sent;
 	bool busy;
+	double part;
+	double took;
 	bool ina;
 	double op_end;
 	double ina_time;
@@ -133,8 +139,9 @@ struct ina_sim_run {
  * @create: called once the fabric is there; the policy's own memory, or NULL with errno
  * @destroy: gives it back
  * @regroup: trees or jobs have changed: ina_sim_runs(), ina_forest_groups() tell how
- * @ask: @run is about to start its next all-reduce; its tree is free or not: whether it may
- * @done: the all-reduce of @run under way has ended
+ * @ask: @run is about to start its next all-reduce, or a round of it; its tree is free or not:
+ *	 whether it may, up to the end of it
+ * @done: what @run had under way has ended
  *
  * Only @name and @ask must be there.
  */
@@ -162,6 +169,8 @@ extern const struct ina_sim_share ina_sim_greedy, ina_sim_unshared;
  *	  slowest link of a machine of the job has left
  * @speedup: of aggregation in the network
  * @latency: seconds of each all-reduce
+ * @round: bytes after which one that is not aggregated in the network asks again; 0: it
+ *	   does not
  * @gap: compare every plan with its bound
  * @progress: called now and then with the jobs that have ended; may be NULL
  * @data: for @progress
@@ -177,6 +186,7 @@ struct ina_sim_config {
 	double rate;
 	double speedup;
 	double latency;
+	double round;
 	bool gap;
 	void (*progress)(void *data, int jobs);
 	void *data;
