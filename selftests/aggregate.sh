@@ -343,12 +343,14 @@ for id in 7 8 9; do
 done
 ok "three jobs at once, two of them on one port" ended
 
-tree 7 root w0 w1
-below 7 root w0 w1
-tree 7 a0 w2 w3
-below 7 a0 w2 w3
-start 7 "w0 w1" --elements 3000 --rounds "$((rounds * 4))" --seed 5
-start 7 "w2 w3" --elements 2000 --rounds "$((rounds * 4))" --seed 6
+one=(w0) other=(w1)
+[[ $INA_SIZE != full ]] || one=(w0 w1) other=(w2 w3)
+tree 7 root "${one[@]}"
+below 7 root "${one[@]}"
+tree 7 a0 "${other[@]}"
+below 7 a0 "${other[@]}"
+start 7 "${one[*]}" --elements 3000 --rounds "$((rounds * 4))" --seed 5
+start 7 "${other[*]}" --elements 2000 --rounds "$((rounds * 4))" --seed 6
 ok "the same job twice, in clusters apart" ended
 
 # The debugging kernel is too slow for the rest.

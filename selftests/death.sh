@@ -345,6 +345,10 @@ if [[ $INA_SIZE == full ]]; then
 	kill -CONT "${running[1]}"
 	ok "the late one is told there" told 1 .
 
+	ok "rounds run with a worker on an aggregator" run_chain
+	ok "that is killed, without a wrong sum" stop KILL 2
+	ok "all are told of it" all_told 'left by 10\.0\.0\.2 worker 0' 0 1
+
 	ok "rounds run over three levels again" run_chain "${patient[@]}"
 	on sw ip link set p-w1 down
 	ok "those who go on after failed rounds are told why they cannot" \
@@ -369,6 +373,11 @@ if [[ $INA_SIZE == full ]]; then
 	on sw ip link set p-w1 up
 	ok "that comes back by itself" wait_for $((deadline * 2)) members 9 3
 	ok "rounds complete with that" goes_on 9
+	ok "a worker on an aggregator is killed" stop KILL 2
+	ok "it goes on without it, through the aggregator" wait_for "$deadline" members 9 2
+	ok "rounds complete without one there" goes_on 9
+	run 9 2 "${patient[@]}"
+	ok "one that is started there is in" wait_for "$deadline" members 9 3
 	ok "sums over three levels were right" stop INT 0 1 2
 	chain_del
 	host[2]=w2
