@@ -60,7 +60,7 @@ sums()
 	local n pids=()
 	for n in "${workers[@]}"; do
 		spawn "$n" "perf-$n" ina-perf --job 7 --rank "${#pids[@]}" --rounds "$1" \
-			--elements "$2" --timeout 40000
+			--elements "$2" --timeout $((40 * _patience))000
 		pids+=($!)
 	done
 	finish "${pids[@]}" && return
@@ -172,7 +172,7 @@ done
 ok "ports take faults" faults_init "${nodes[@]}" || done_testing
 ok "and one tells the order" faults_watch w1 || done_testing
 for levels in 1 3; do
-	job_add capacity $elements fragment 64 group 16 depth 8 deadline 20000
+	job_add capacity $elements fragment 64 group 16 depth 8 deadline $((20 * _patience))000
 	tree $levels
 	if [[ $INA_SIZE == full ]]; then
 		matrix $levels
