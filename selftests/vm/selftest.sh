@@ -96,7 +96,7 @@ selftest_splats()
 selftest_count()
 {
 	local got
-	got=$(printf '%b' "$3" | "$here/count.sh" /dev/stdin; echo "status $?") || true
+	got=$(printf '%b' "$3" | "$here/count.sh" /dev/stdin; echo "status $?")
 	if [[ ${got//$'\n'/ } == "$2" ]]; then report pass "$1"; else report fail "$1 ($got)"; fi
 }
 

@@ -7,7 +7,7 @@
 Jobs are drawn and start as in ina-sim, on 128 racks of 8 machines whose switches aggregate for one
 job at a time. At every moment machines may be exchanged at no cost: jobs of whole racks have them to
 themselves, the others are spread evenly over the racks left, whatever their sizes, and nothing above
-racks is in anybody's way. What a job then gains beside others in its rack, with greedy sharing, is
+racks is in anybody's way. What a job then gains beside others in its rack, with greedy sharing, asked once, is
 simulated all-reduce by all-reduce. Documentation/simulator.rst says what follows from it.
 """
 import collections
