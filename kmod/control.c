@@ -14,9 +14,10 @@
 #include "wire.h"
 #include "xmit.h"
 
-/* JOIN is the longest. */
+/* EPOCH is the longest; JOIN has ranks behind it, too. */
 #define INA_CONTROL_ROOM \
-	(sizeof(struct ina_join_hdr) + INA_RANKS_SIZE(INA_RANKS_MAX))
+	(sizeof(struct ina_epoch_hdr) + INA_RANKS_SIZE(INA_RANKS_MAX))
+static_assert(sizeof(struct ina_epoch_hdr) >= sizeof(struct ina_join_hdr));
 
 /**
  * struct ina_control - a control packet to be sent

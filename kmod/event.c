@@ -109,9 +109,9 @@ void ina_event_send(struct net *net, const struct ina_event *event,
 /* Is it said which rounds all have acknowledged? */
 static bool ina_event_has_acked(const struct ina_blame *blame)
 {
-	return (blame->reason == INA_REASON_ROOT_LOST ||
-		blame->reason == INA_REASON_TREE) &&
-	       (blame->detail[0] || blame->detail[1]);
+	return blame->reason == INA_REASON_ROOT_LOST ||
+	       (blame->reason == INA_REASON_TREE &&
+		(blame->detail[0] || blame->detail[1]));
 }
 
 /**

@@ -200,7 +200,7 @@ void ina_grant_start(struct ina_node *node)
 	spin_lock_bh(&node->lock);
 	if (!grant->sending) {
 		WRITE_ONCE(grant->sending, true);
-		grant->up = ina_share_devs(grant, ifindex);
+		grant->up = ina_share_devs(node, ifindex);
 		ina_grant_ask(grant);
 		if (!grant->known && !grant->alone && !grant->waits) {
 			grant->waits = true;
@@ -299,11 +299,21 @@ static unsigned int ina_grant_clock(struct ina_node *node)
  */
 unsigned int ina_grant_tick(struct ina_node *node)
 {
+	struct ina_grant *grant = &node->grant;
+	bool sending = !node->root && READ_ONCE(grant->sending);
+	u32 up[INA_PATHS_MAX];
 	unsigned int ms;
+	u16 devs;
 
+	if (sending)
+		ina_xmit_devs(node, &node->parent, up);
 	spin_lock_bh(&node->lock);
+	/* Paths may have come and gone meanwhile. For a moment there may be no way. */
+	devs = sending ? ina_share_devs(node, up) : 0;
+	if (devs)
+		grant->up = devs;
 	ms = ina_grant_clock(node);
-	if (node->grant.devs[0].ifindex)
+	if (grant->devs[0].ifindex)
 		ina_share_update(node);
 	spin_unlock_bh(&node->lock);
 	ina_grant_flush(node);
@@ -320,7 +330,7 @@ static bool ina_grant_take(struct ina_node *node, struct ina_ask *ask,
 	ask->heard = true;
 	ask->number = pkt->seq;
 	ask->at = jiffies;
-	ask->devs = ina_share_devs(&node->grant, ifindex);
+	ask->devs = ina_share_devs(node, ifindex);
 	ask->send = min(be64_to_cpu(ready->send), INA_RATE_MAX);
 	ask->receive = min(be64_to_cpu(ready->receive), INA_RATE_MAX);
 	ask->sending = ready->sending;
@@ -344,6 +354,7 @@ int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 	u32 up[INA_PATHS_MAX] = {}, down[INA_PATHS_MAX];
 	struct ina_ask *ask = &child->ask;
 	int err = 0;
+	u16 was;
 
 	if (!node->root)
 		ina_xmit_devs(node, &node->parent, up);
@@ -352,9 +363,10 @@ int ina_grant_rx_ready(struct ina_node *node, struct ina_child *child,
 	if (ask->heard && (s32)(pkt->seq - ask->number) < 0) {
 		err = INA_STAT_DROP_STALE;
 	} else {
-		node->grant.up = ina_share_devs(&node->grant, up);
+		was = node->grant.up;
+		node->grant.up = ina_share_devs(node, up);
 		/* All children are looked at only if it asks for something else. */
-		if (ina_grant_take(node, ask, pkt, down))
+		if (ina_grant_take(node, ask, pkt, down) || node->grant.up != was)
 			ina_share_update(node);
 	}
 	spin_unlock_bh(&node->lock);

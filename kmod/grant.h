@@ -119,7 +119,7 @@ void ina_grant_loss(struct ina_node *node, struct ina_peer *peer,
 		    struct ina_path *path, struct ina_heard *heard);
 
 /* share.c */
-u16 ina_share_devs(struct ina_grant *grant, const u32 *ifindex);
+u16 ina_share_devs(struct ina_node *node, const u32 *ifindex);
 void ina_share_update(struct ina_node *node);
 
 #endif /* _INA_GRANT_H */

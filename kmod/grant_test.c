@@ -64,6 +64,14 @@ static void grant_test_second(struct kunit *test, struct ina_node *node, u64 rat
 	node->grant.devs[1].ifindex = GRANT_TEST_SECOND;
 }
 
+/* Something has changed. */
+static void grant_test_update(struct ina_node *node)
+{
+	spin_lock_bh(&node->lock);
+	ina_share_update(node);
+	spin_unlock_bh(&node->lock);
+}
+
 /* Child @index sends a READY. Return: as ina_grant_rx_ready(). */
 static int grant_test_ready(struct ina_node *node, u16 index, u32 number,
 			    u64 send, bool sending)
@@ -167,14 +175,65 @@ static void start__devices(struct kunit *test)
 	ina_grant_start(node);
 	KUNIT_EXPECT_EQ(test, grant->send, 30 * GRANT_TEST_MB);
 	grant->up |= BIT(1);
-	ina_grant_tick(node);
+	grant_test_update(node);
 	KUNIT_EXPECT_EQ(test, grant->send, 40 * GRANT_TEST_MB);
 	KUNIT_EXPECT_EQ(test, grant->receive, 40 * GRANT_TEST_MB);
 	KUNIT_EXPECT_EQ(test, node->parent.pace.rate, 40 * GRANT_TEST_MB);
 	/* Of one nothing is known. */
 	grant_test_second(test, node, 0);
-	ina_grant_tick(node);
+	grant_test_update(node);
 	KUNIT_EXPECT_EQ(test, grant->send, 0);
+	/* It leads there no more. */
+	ina_grant_tick(node);
+	KUNIT_EXPECT_EQ(test, grant->up, BIT(0));
+	KUNIT_EXPECT_EQ(test, grant->send, 30 * GRANT_TEST_MB);
+}
+
+/* More devices than there are places come and go: those that lead to nobody are forgotten. */
+static void start__places(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
+	struct ina_grant *grant = &node->grant;
+	u32 ifindex[INA_PATHS_MAX] = {};
+	u32 i, none = 0, taken = 0;
+	u16 devs;
+
+	ina_grant_start(node);
+	KUNIT_ASSERT_EQ(test, grant->up, BIT(0));
+	spin_lock_bh(&node->lock);
+	for (i = 1; i < 3 * INA_GRANT_DEVS; i++) {
+		ifindex[0] = GRANT_TEST_SECOND + i;
+		devs = ina_share_devs(node, ifindex);
+		none += !devs;
+		taken += devs == grant->up;
+	}
+	/* All are in use. */
+	node->children[0].ask.devs = (u16)~BIT(0);
+	ifindex[0] = GRANT_TEST_SECOND + i;
+	devs = ina_share_devs(node, ifindex);
+	spin_unlock_bh(&node->lock);
+	KUNIT_EXPECT_EQ(test, none, 0);
+	KUNIT_EXPECT_EQ(test, taken, 0);
+	KUNIT_EXPECT_EQ(test, devs, 0);
+	KUNIT_EXPECT_EQ(test, grant->devs[0].ifindex, LOOPBACK_IFINDEX);
+}
+
+/* A child without workers takes nothing. */
+static void rx_ready__empty(struct kunit *test)
+{
+	struct ina_node *node = grant_test_node(test, true, 30 * GRANT_TEST_MB);
+
+	grant_test_ready(node, 0, 1, 0, true);
+	grant_test_ready(node, 1, 1, 0, true);
+	grant_test_told(test, node, 0, true, 15 * GRANT_TEST_MB);
+	node->children[1].workers = 0;
+	ina_grant_tick(node);
+	grant_test_told(test, node, 0, true, 30 * GRANT_TEST_MB);
+	KUNIT_EXPECT_EQ(test, node->grant.devs[0].used_in, 30 * GRANT_TEST_MB);
+	/* Its workers come back, and it sends still. */
+	node->children[1].workers = 1;
+	ina_grant_tick(node);
+	grant_test_told(test, node, 0, true, 15 * GRANT_TEST_MB);
 }
 
 /* Who ends leaves its part to the others, and keeps its grant for the next time. */
@@ -363,10 +422,11 @@ static void start__waits(struct kunit *test)
 	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
 	struct ina_grant *grant = &node->grant;
 	struct ina_pace *pace = &node->parent.pace;
+	u64 before = ktime_get_ns();
 
 	ina_grant_start(node);
 	KUNIT_EXPECT_TRUE(test, grant->sending && grant->tell);
-	KUNIT_EXPECT_FALSE(test, ina_pace_may(pace, ktime_get_ns()));
+	KUNIT_EXPECT_FALSE(test, ina_pace_may(pace, before));
 	KUNIT_EXPECT_TRUE(test, ina_pace_may(pace, ktime_get_ns() +
 					     20 * NSEC_PER_MSEC));
 	KUNIT_EXPECT_EQ(test, pace->rate, 30 * GRANT_TEST_MB);
@@ -394,7 +454,9 @@ static void tick__alone(struct kunit *test)
 	grant->again = true;
 	grant->asked = ktime_get_ns();
 	KUNIT_EXPECT_NE(test, ina_grant_tick(node), UINT_MAX);
-	KUNIT_EXPECT_FALSE(test, grant->alone);
+	/* Not before, however long the test takes. */
+	KUNIT_EXPECT_TRUE(test, !grant->alone ||
+			  ktime_get_ns() - grant->asked >= 20 * NSEC_PER_MSEC);
 	grant->asked -= 20 * NSEC_PER_MSEC;
 	grant->repeat_at = jiffies - 1;
 	KUNIT_EXPECT_NE(test, ina_grant_tick(node), UINT_MAX);
@@ -408,13 +470,15 @@ static void tick__delay(struct kunit *test)
 {
 	struct ina_node *node = grant_test_node(test, false, 30 * GRANT_TEST_MB);
 	struct ina_grant *grant = &node->grant;
+	unsigned long before;
 
 	ina_grant_start(node);
 	grant->asked = ktime_get_ns() - 200 * NSEC_PER_MSEC;
 	grant_test_grant(node, grant->number, 1, 8 * GRANT_TEST_MB);
 	spin_lock_bh(&node->lock);
+	before = jiffies;
 	ina_grant_ask(grant);
-	KUNIT_EXPECT_TRUE(test, time_after(grant->repeat_at, jiffies + msecs_to_jiffies(150)));
+	KUNIT_EXPECT_TRUE(test, time_after(grant->repeat_at, before + msecs_to_jiffies(150)));
 	grant->asked = 0;
 	spin_unlock_bh(&node->lock);
 	grant_test_grant(node, grant->number, 2, 8 * GRANT_TEST_MB);
@@ -436,6 +500,7 @@ static void tick__ends(struct kunit *test)
 	ina_grant_start(node);
 	grant_test_grant(node, grant->number, 1, 8 * GRANT_TEST_MB);
 	grant->tell = false;
+	grant->active = jiffies + 100 * HZ;
 	KUNIT_EXPECT_NE(test, ina_grant_tick(node), UINT_MAX);
 	KUNIT_EXPECT_TRUE(test, grant->sending);
 	ina_queue_add(&node->parent.queue, 0);
@@ -540,6 +605,8 @@ static struct kunit_case grant_test_cases[] = {
 	KUNIT_CASE(rx_ready__shares),
 	KUNIT_CASE(rx_ready__devices),
 	KUNIT_CASE(start__devices),
+	KUNIT_CASE(start__places),
+	KUNIT_CASE(rx_ready__empty),
 	KUNIT_CASE(rx_ready__ends),
 	KUNIT_CASE(rx_ready__stale),
 	KUNIT_CASE(rx_ready__unknown),

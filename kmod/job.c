@@ -15,6 +15,31 @@
 #include "sum.h"
 #include "wire.h"
 
+/* Have the enums such numbers? The policy lets all pass, for these texts. */
+static int ina_job_check_enums(const struct ina_job_config *config, int *attr,
+			       struct netlink_ext_ack *extack)
+{
+	*attr = INA_A_JOB_DTYPE;
+	if (config->dtype > INA_DTYPE_FIXED) {
+		NL_SET_ERR_MSG(extack,
+			       "No such dtype: use 0 for int32, 1 for fp32, 2 for bf16 or 3 for fixed");
+		return -ERANGE;
+	}
+	*attr = INA_A_JOB_ENCAP;
+	if (config->encap > INA_ENCAP_IP) {
+		NL_SET_ERR_MSG(extack,
+			       "No such encap: use 0 for udp or 1 for ip");
+		return -ERANGE;
+	}
+	*attr = INA_A_JOB_ON_LOSS;
+	if (config->on_loss > INA_ON_LOSS_DEGRADE) {
+		NL_SET_ERR_MSG(extack,
+			       "No such on-loss: use 0 for fail or 1 for degrade");
+		return -ERANGE;
+	}
+	return 0;
+}
+
 /* Does what belongs to the type of the elements fit it? */
 static int ina_job_check_type(const struct ina_job_config *config, int *attr,
 			      struct netlink_ext_ack *extack)
@@ -100,7 +125,8 @@ int ina_job_check(const struct ina_job_config *config, int *attr,
 		NL_SET_ERR_MSG(extack, "Port 0 is reserved: use 1 to 65535");
 		return -ERANGE;
 	}
-	return ina_job_check_type(config, attr, extack);
+	return ina_job_check_enums(config, attr, extack) ?:
+	       ina_job_check_type(config, attr, extack);
 }
 
 /**

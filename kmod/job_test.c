@@ -56,6 +56,18 @@ static const struct job_test_refusal job_test_refusals[] = {
 			 "Deadline is out of range"),
 	JOB_TEST_REFUSAL(deadline_ms, DEADLINE, 86400001, -ERANGE,
 			 "Deadline is out of range"),
+	JOB_TEST_REFUSAL(dtype, DTYPE, INA_DTYPE_FIXED + 1, -ERANGE,
+			 "No such dtype"),
+	JOB_TEST_REFUSAL(dtype, DTYPE, 256 + INA_DTYPE_FIXED, -ERANGE,
+			 "No such dtype"),
+	JOB_TEST_REFUSAL(dtype, DTYPE, U32_MAX, -ERANGE, "No such dtype"),
+	JOB_TEST_REFUSAL(encap, ENCAP, INA_ENCAP_IP + 1, -ERANGE,
+			 "No such encap"),
+	JOB_TEST_REFUSAL(encap, ENCAP, U32_MAX, -ERANGE, "No such encap"),
+	JOB_TEST_REFUSAL(on_loss, ON_LOSS, INA_ON_LOSS_DEGRADE + 1, -ERANGE,
+			 "No such on-loss"),
+	JOB_TEST_REFUSAL(on_loss, ON_LOSS, U32_MAX, -ERANGE,
+			 "No such on-loss"),
 	JOB_TEST_REFUSAL(exponent, EXPONENT, 1, -EINVAL,
 			 "Only fixed has an exponent"),
 };
@@ -148,6 +160,7 @@ static void check__limits(struct kunit *test)
 		.capacity = S32_MAX, .depth = INA_DEPTH_MAX,
 		.group = INA_GROUP_MAX,
 		.deadline_ms = 86400000, .port = U16_MAX,
+		.encap = INA_ENCAP_IP, .on_loss = INA_ON_LOSS_DEGRADE,
 	};
 
 	KUNIT_EXPECT_EQ(test, job_test_check(&job_test_config, &extack), 0);

@@ -343,6 +343,7 @@ static void ina_late_name_above(struct ina_node *node, struct ina_blame *blame)
 	if (!node->open && node->closed.reason) {
 		blame->culprit = node->closed.culprit;
 		blame->worker = node->closed.worker;
+		blame->last = node->closed.last;
 	} else if (!node->root) {
 		blame->culprit = node->parent.addr;
 	}

@@ -430,9 +430,10 @@ static void rx_welcome__lost(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, node->open);
 	node->send_join = false;
 	/* Right after the welcome it is a late answer to what came before. */
+	node->welcomed_at = jiffies + 100 * HZ;
 	member_test_welcome(node, 0, 0, INA_REASON_CHILD_LOST);
 	KUNIT_EXPECT_TRUE(test, node->open);
-	node->welcomed_at -= HZ;
+	node->welcomed_at = jiffies - HZ;
 	member_test_welcome(node, 0, 0, INA_REASON_CHILD_LOST);
 	KUNIT_EXPECT_FALSE(test, node->open);
 	KUNIT_EXPECT_EQ(test, node->closed.reason, INA_REASON_PARENT_LOST);

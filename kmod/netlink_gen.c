@@ -13,15 +13,15 @@
 /* INA_CMD_JOB_ADD - do */
 const struct nla_policy ina_job_add_nl_policy[INA_A_JOB_EXPONENT + 1] = {
 	[INA_A_JOB_ID] = { .type = NLA_U32, },
-	[INA_A_JOB_DTYPE] = NLA_POLICY_MAX(NLA_U32, 3),
+	[INA_A_JOB_DTYPE] = { .type = NLA_U32, },
 	[INA_A_JOB_FRAGMENT] = { .type = NLA_U32, },
 	[INA_A_JOB_CAPACITY] = { .type = NLA_U32, },
 	[INA_A_JOB_DEPTH] = { .type = NLA_U32, },
 	[INA_A_JOB_GROUP] = { .type = NLA_U32, },
 	[INA_A_JOB_DEADLINE] = { .type = NLA_U32, },
-	[INA_A_JOB_ENCAP] = NLA_POLICY_MAX(NLA_U32, 1),
+	[INA_A_JOB_ENCAP] = { .type = NLA_U32, },
 	[INA_A_JOB_PORT] = { .type = NLA_U16, },
-	[INA_A_JOB_ON_LOSS] = NLA_POLICY_MAX(NLA_U32, 1),
+	[INA_A_JOB_ON_LOSS] = { .type = NLA_U32, },
 	[INA_A_JOB_EXPONENT] = { .type = NLA_S32, },
 };
 

@@ -139,10 +139,13 @@ void ina_path_memory(struct ina_peer *peer, void *memory)
  */
 void ina_path_reset(struct ina_peer *peer, u32 epoch)
 {
-	int i;
+	struct ina_path *path;
 
-	for (i = 0; i < INA_PATHS_MAX; i++)
-		ina_hop_reset(&peer->path[i].hop, epoch);
+	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
+		ina_hop_reset(&path->hop, epoch);
+		/* Who had no epoch to answer in is asked again soon. */
+		WRITE_ONCE(path->settled, READ_ONCE(path->probed));
+	}
 }
 
 /**
@@ -172,6 +175,9 @@ void ina_path_take_over(struct ina_peer *peer, struct ina_peer *old)
 		to->pace = from->pace;
 		to->loss = from->loss;
 		to->rtt = from->rtt;
+		/* Answers to what was asked before are none. */
+		to->probed = from->probed + U8_MAX + 1;
+		to->settled = to->probed;
 		to->lost = from->lost;
 		to->heard = jiffies;
 		to->fed = from->fed;
@@ -217,6 +223,9 @@ void ina_path_lead_to(struct ina_peer *peer, const struct in6_addr *addr)
 	path->pace = (struct ina_pace){};
 	path->loss = (struct ina_loss){};
 	path->echoed = 0;
+	/* Answers to what was asked before are none. */
+	path->probed += U8_MAX + 1;
+	path->settled = path->probed;
 	peer->npaths = 1;
 	peer->first = 0;
 	peer->weighted = false;

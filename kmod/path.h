@@ -88,9 +88,10 @@ struct ina_path_mark {
  * @echoed_at: jiffies at which it was
  * @fed: jiffies at which that told how much was lost
  * @grouped: jiffies at which an answer to a group told that some of it came
+ * @settled: number of the last PROBE that is not waited for any more
  * @unheard: PROBEs since an answer to anything came
  * @heard: jiffies at which it did
- * @rtt: nanoseconds to the peer and back, on average, 0: unknown
+ * @rtt: nanoseconds to the peer and back, on average, quick ones count more, 0: unknown
  * @since: when the count below began, in nanoseconds; all below: of the receiver
  * @answered: packets the peer spoke of since then
  * @missing: of these, were lost
@@ -120,6 +121,7 @@ struct ina_path {
 	unsigned long echoed_at;
 	unsigned long fed;
 	unsigned long grouped;
+	u32 settled;
 	u32 unheard;
 	unsigned long heard;
 	u64 rtt;

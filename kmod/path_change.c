@@ -142,6 +142,12 @@ int ina_path_add(struct ina_node *node, struct ina_peer *peer,
 	path->fed = jiffies - INA_PATH_FED - 1;
 	path->grouped = path->fed;
 	path->echoed = 0;
+	/* Answers to what was asked on one before it are none. */
+	path->probed += U8_MAX + 1;
+	path->settled = path->probed;
+	/* The only one was not asked until now. */
+	if (READ_ONCE(peer->npaths) == 1)
+		WRITE_ONCE(peer->path[peer->first].heard, jiffies);
 	rcu_assign_pointer(path->route, route);
 	ina_path_count(peer);
 	ina_probe_start(node);

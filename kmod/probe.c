@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every path of a peer that has several, or takes less than is granted, is asked by the
- * clock, PROBE, and the peer answers, ECHO, by its path of the same number. So the time there
- * and back is known, how much of what was sent has come, and a path that swallows
- * packets without a word is found.
+ * Every path of a peer that has several, or takes less than is granted, is asked, by the
+ * clock if there are several, PROBE, and the peer answers, ECHO, by its path of the same
+ * number. So the time there and back is known, how much of what was sent has come, and a
+ * path that swallows packets without a word is found.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -20,9 +20,16 @@
 #define INA_PROBE_OFTEN		6	/* looks within the timeout, while something is sent */
 #define INA_PROBE_MISSED	3	/* at least so many have no answer */
 #define INA_PROBE_PATIENCE	4	/* times there and back */
-#define INA_PROBE_IDLE_MS	100
+#define INA_PROBE_IDLE_MS	100U
+#define INA_PROBE_PACKETS	256	/* of the only path tell enough to be asked for, */
+#define INA_PROBE_FEW_MS	250	/* fewer after such a time */
+#define INA_PROBE_ASKED		8	/* on their way; the next waits as if idle, */
+#define INA_PROBE_LONGER	3	/* each twice as long, so many times */
+#define INA_PROBE_SLOW		(100 * NSEC_PER_MSEC)	/* no network is: who answers is */
+#define INA_PROBE_LATEST	(10LL * NSEC_PER_SEC)	/* what takes longer is no answer */
 #define INA_PROBE_PEERS		32	/* asked at once */
-#define INA_PROBE_PAST		(2 * HZ)	/* then what was asked before counts no more */
+#define INA_PROBE_PAST		(2 * HZ)	/* then what was asked before counts no more, */
+#define INA_PROBE_KNOWN		(2LL * NSEC_PER_SEC)	/* nor does what was so long ago */
 
 /* Is something on its way to a peer, or about to be? */
 static bool ina_probe_busy(const struct ina_node *node,
@@ -100,7 +107,8 @@ static bool ina_probe_is_silent(const struct ina_node *node,
 {
 	u64 rtt = READ_ONCE(path->rtt);
 	unsigned long wait = rtt ? max(2 * ina_probe_period(node),
-				       nsecs_to_jiffies(INA_PROBE_PATIENCE * rtt)) :
+				       nsecs_to_jiffies(INA_PROBE_PATIENCE *
+							min_t(u64, rtt, NSEC_PER_SEC))) :
 				   msecs_to_jiffies(READ_ONCE(node->timeout));
 
 	return READ_ONCE(path->unheard) >= INA_PROBE_MISSED &&
@@ -114,13 +122,46 @@ static bool ina_probe_wanted(const struct ina_peer *peer)
 	       READ_ONCE(peer->path[READ_ONCE(peer->first)].pace.rate);
 }
 
+/**
+ * ina_probe_wait() - how long the next PROBE waits behind the last
+ * @asked: how many have no answer yet
+ * @rtt: nanoseconds that one takes
+ *
+ * Where answers take long, or do not come, to ask more makes it worse: what is slow would
+ * answer nothing else.
+ * Return: milliseconds.
+ */
+unsigned int ina_probe_wait(u32 asked, u64 rtt)
+{
+	unsigned int wait = 0;
+
+	if (rtt > INA_PROBE_SLOW)
+		wait = div_u64(2 * min_t(u64, rtt, NSEC_PER_SEC / 2), NSEC_PER_MSEC);
+	if (asked < INA_PROBE_ASKED)
+		return wait;
+	return max(wait, INA_PROBE_IDLE_MS << min_t(u32, asked - INA_PROBE_ASKED,
+						    INA_PROBE_LONGER));
+}
+
 /*
- * Is it time to ask on a path? One that takes all it is given is, if nothing tells that it
- * lives, and now and then how long it takes.
+ * Is it time to ask on a path? If there is a @choice one that takes all it is given is, if
+ * nothing tells that it lives, and now and then how long it takes; else only what came of
+ * enough packets.
  */
 static bool ina_probe_is_due(const struct ina_node *node,
-			     const struct ina_path *path)
+			     const struct ina_path *path, bool choice)
 {
+	u32 asked = path->probed - READ_ONCE(path->settled);
+	u32 more = READ_ONCE(path->packets) -
+		   path->marks[path->probed % INA_PATH_MARKS].packets;
+
+	if (time_before(jiffies, path->probed_at +
+				 msecs_to_jiffies(ina_probe_wait(asked, READ_ONCE(path->rtt)))))
+		return false;
+	if (!choice)
+		return more >= INA_PROBE_PACKETS ||
+		       (more && time_after_eq(jiffies, path->probed_at +
+					      msecs_to_jiffies(INA_PROBE_FEW_MS)));
 	return READ_ONCE(path->pace.rate) || READ_ONCE(path->unheard) ||
 	       READ_ONCE(path->state) != INA_PATH_STATE_UP ||
 	       time_after(jiffies, READ_ONCE(path->heard) +
@@ -152,7 +193,7 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 		path->recent += div_s64((s64)(path->sent - path->looked -
 					      path->recent), 8);
 		path->looked = path->sent;
-		if (ina_probe_is_due(node, path))
+		if (ina_probe_is_due(node, path, choice))
 			ina_probe_send(node, peer, path, route);
 	}
 	return true;
@@ -282,6 +323,7 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 	/* A later one was there first. */
 	if (path->echoed && (s32)(number - path->echoed) <= 0)
 		return false;
+	WRITE_ONCE(path->settled, number);
 	last = &path->marks[path->echoed % INA_PATH_MARKS];
 	heard->epoch = path->hop.epoch;
 	heard->seq = last->next;
@@ -291,6 +333,7 @@ static bool ina_probe_learn(struct ina_path *path, u32 number, u32 received,
 	/* Or it has begun to count anew, or there was nothing to ask for a while. */
 	known = path->echoed && (s32)come >= 0 &&
 		time_before(jiffies, path->echoed_at + INA_PROBE_PAST) &&
+		heard->rtt < INA_PROBE_KNOWN &&
 		number - path->echoed < INA_PATH_MARKS &&
 		path->probed - number < INA_PATH_MARKS &&
 		heard->packets <= S32_MAX;
@@ -341,6 +384,15 @@ static s64 ina_probe_took(const struct ina_path *path,
 	return rtt > ahead ? rtt - ahead : rtt;
 }
 
+/*
+ * What an answer that took @took makes of the time before. A quick one tells how long the
+ * way is; a slow one may have met a busy host.
+ */
+static u64 ina_probe_average(u64 rtt, s64 took)
+{
+	return rtt ? rtt + div_s64(took - (s64)rtt, took < (s64)rtt ? 2 : 8) : took;
+}
+
 /**
  * ina_probe_rx() - a PROBE or an ECHO of a peer
  * @node: the node
@@ -367,11 +419,10 @@ int ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 	rtt = ina_probe_took(path, hdr);
 	route = rcu_dereference(path->route);
 	if (!route || rtt <= 0 ||
-	    rtt > NSEC_PER_SEC ||
+	    rtt > INA_PROBE_LATEST ||
 	    READ_ONCE(path->probed) - be32_to_cpu(hdr->number) > U8_MAX)
 		return INA_STAT_DROP_OVER;
-	WRITE_ONCE(path->rtt, path->rtt ? path->rtt + div_s64(rtt - (s64)path->rtt, 8) :
-					  rtt);
+	WRITE_ONCE(path->rtt, ina_probe_average(READ_ONCE(path->rtt), rtt));
 	WRITE_ONCE(path->heard, jiffies);
 	WRITE_ONCE(path->unheard, 0);
 	heard.rtt = rtt;
@@ -388,20 +439,24 @@ int ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 	return 0;
 }
 
-/* The device of a path has lost its link. Context: process, under RCU. */
-static void ina_probe_unlink(struct ina_node *node, struct ina_peer *peer,
-			     u32 ifindex)
+/*
+ * The device of a path has lost its link, and the path is left if there is another; or has it
+ * again, and there is no reason to wait with the next question. Context: process, under RCU.
+ */
+static void ina_probe_relink(struct ina_node *node, struct ina_peer *peer,
+			     u32 ifindex, bool link)
 {
 	struct ina_route *route;
-	int i;
+	struct ina_path *path;
 
-	if (READ_ONCE(peer->npaths) < 2)
-		return;
-	for (i = 0; i < INA_PATHS_MAX; i++) {
-		route = rcu_dereference(peer->path[i].route);
-		if (route && (route->ifindex ?: READ_ONCE(route->used)) == ifindex)
-			ina_path_down(node, peer, &peer->path[i],
-				      INA_PATH_STATE_LINK_DOWN);
+	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
+		route = rcu_dereference(path->route);
+		if (!route || (route->ifindex ?: READ_ONCE(route->used)) != ifindex)
+			continue;
+		if (link)
+			WRITE_ONCE(path->settled, READ_ONCE(path->probed));
+		else if (READ_ONCE(peer->npaths) > 1)
+			ina_path_down(node, peer, path, INA_PATH_STATE_LINK_DOWN);
 	}
 }
 
@@ -425,15 +480,13 @@ void ina_probe_link(struct net_device *dev, bool link)
 		node = rcu_dereference(job->node);
 		if (!node || READ_ONCE(node->dead) || READ_ONCE(node->paused))
 			continue;
-		if (link) {
-			ina_probe_start(node);
-			continue;
-		}
 		if (!node->root)
-			ina_probe_unlink(node, &node->parent, dev->ifindex);
+			ina_probe_relink(node, &node->parent, dev->ifindex, link);
 		for (i = 0; i < node->nchildren; i++)
-			ina_probe_unlink(node, &node->children[i].peer,
-					 dev->ifindex);
+			ina_probe_relink(node, &node->children[i].peer,
+					 dev->ifindex, link);
+		if (link)
+			ina_probe_start(node);
 	}
 	rcu_read_unlock();
 }

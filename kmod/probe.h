@@ -15,6 +15,7 @@ struct timer_list;
 
 void ina_probe_start(struct ina_node *node);
 void ina_probe_hurry(struct ina_node *node);
+unsigned int ina_probe_wait(u32 asked, u64 rtt);
 void ina_probe_tick(struct timer_list *timer);
 int ina_probe_rx(struct ina_node *node, struct ina_peer *peer,
 		 const struct ina_pkt *pkt);

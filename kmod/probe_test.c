@@ -26,8 +26,9 @@ static void probe_test_tick(struct probe_test *t)
 	WRITE_ONCE(t->node->dead, false);
 	local_bh_disable();
 	ina_probe_tick(&t->node->probe);
-	local_bh_enable();
+	/* Its timer may be due already. */
 	WRITE_ONCE(t->node->dead, true);
+	local_bh_enable();
 	timer_delete_sync(&t->node->probe);
 }
 
@@ -40,12 +41,12 @@ static void probe_test_content(struct ina_path *path)
 	path->unheard = 0;
 }
 
-/* The answer to PROBE @number of a path, when @received packets had come. */
-static int probe_test_echo(struct probe_test *t, struct ina_path *path,
-			   u32 number, u32 received)
+/* The answer to PROBE @number of a path after @rtt, when @received packets had come. */
+static int probe_test_late(struct probe_test *t, struct ina_path *path,
+			   u32 number, u32 received, u64 rtt)
 {
 	struct ina_probe_hdr hdr = {
-		.time = cpu_to_be64(ktime_get_ns() - 1000000),
+		.time = cpu_to_be64(ktime_get_ns() - rtt),
 		.number = cpu_to_be32(number),
 		.received = cpu_to_be32(received),
 	};
@@ -61,10 +62,18 @@ static int probe_test_echo(struct probe_test *t, struct ina_path *path,
 	return err;
 }
 
+static int probe_test_echo(struct probe_test *t, struct ina_path *path,
+			   u32 number, u32 received)
+{
+	return probe_test_late(t, path, number, received, NSEC_PER_MSEC);
+}
+
 /* With one path that takes all there is nothing to ask. */
 static void tick__one(struct kunit *test)
 {
 	struct probe_test *t = test->priv;
+	unsigned long start;
+	u32 probed;
 
 	mutex_lock(&t->inet->lock);
 	ina_path_del(t->node, t->peer, t->other);
@@ -74,7 +83,24 @@ static void tick__one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
 	t->first->pace.rate = 1000000;
 	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
+	t->first->packets = 1;
+	t->first->probed_at = jiffies - HZ;
+	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->first->probed, 1);
+
+	/* Few packets tell little. */
+	t->first->packets += 255;
+	t->first->probed_at = jiffies;
+	start = jiffies;
+	probe_test_tick(t);
+	probed = t->first->probed;
+	KUNIT_EXPECT_TRUE(test, probed == 1 ||
+			  time_after_eq(jiffies, start + msecs_to_jiffies(250)));
+	t->first->packets = t->first->marks[probed % INA_PATH_MARKS].packets + 256;
+	t->first->probed_at = jiffies;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->first->probed, probed + 1);
 }
 
 /* Of two, those are asked that say nothing, or take less than is granted, or are down. */
@@ -88,9 +114,11 @@ static void tick__due(struct kunit *test)
 	probe_test_content(t->other);
 	t->first->heard = jiffies;
 	t->first->unheard = 0;
+	t->other->probed_at = t->first->probed_at;
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 0);
+	t->other->probed_at = jiffies;
 
 	t->other->pace.rate = 1000000;
 	probe_test_tick(t);
@@ -119,6 +147,59 @@ static void tick__due(struct kunit *test)
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->other->probed, 5);
 	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
+}
+
+/* Where answers take long, or do not come, few are asked for: a slow peer is not drowned. */
+static void tick__enough(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+	struct ina_path *path = t->other;
+	int i;
+
+	path->pace.rate = 1000000;
+	for (i = 0; i < 8; i++)
+		probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, path->probed, 8);
+	path->probed_at = jiffies + PROBE_TEST_LONG;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, path->probed, 8);
+	for (i = 0; i < 43; i++) {
+		path->probed_at = jiffies - msecs_to_jiffies(800);
+		probe_test_tick(t);
+	}
+	KUNIT_EXPECT_EQ(test, path->probed, 51);
+
+	/* An answer makes room for as many as were asked before its question. */
+	KUNIT_EXPECT_EQ(test, probe_test_echo(t, path, 44, 0), 0);
+	KUNIT_EXPECT_EQ(test, probe_test_echo(t, path, 20, 0), 0);
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, path->probed, 52);
+	path->probed_at = jiffies + PROBE_TEST_LONG;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, path->probed, 52);
+
+	/* An epoch opens, in which somebody may answer. */
+	ina_path_reset(t->peer, PROBE_TEST_EPOCH + 1);
+	path->probed_at = jiffies;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, path->probed, 53);
+}
+
+static void wait__longer(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(7, 0), 0);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(8, 0), 100);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(9, 0), 200);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(10, 0), 400);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(11, 0), 800);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(U32_MAX, 0), 800);
+
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(0, 100ULL * NSEC_PER_MSEC), 0);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(0, 150ULL * NSEC_PER_MSEC), 300);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(8, 150ULL * NSEC_PER_MSEC), 300);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(10, 150ULL * NSEC_PER_MSEC), 400);
+	KUNIT_EXPECT_EQ(test, ina_probe_wait(0, 9ULL * NSEC_PER_SEC), 1000);
 }
 
 /* A path is left when three have no answer for long, and another has. */
@@ -159,6 +240,22 @@ static void tick__silent_in_time(struct kunit *test)
 	t->other->unheard = 3;
 	t->other->heard = jiffies - PROBE_TEST_LONG;
 	t->first->heard = t->other->heard + third;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_UP);
+	t->first->heard++;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_SILENT);
+}
+
+/* However long answers took once: not longer than four seconds. */
+static void tick__silent_slow(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	t->other->rtt = 10ULL * NSEC_PER_SEC;
+	t->other->unheard = 3;
+	t->other->heard = jiffies - PROBE_TEST_LONG;
+	t->first->heard = t->other->heard + 4 * HZ;
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_UP);
 	t->first->heard++;
@@ -257,8 +354,59 @@ static void echo__forged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe_test_echo(t, t->first,
 					      t->first->probed - U8_MAX - 1, 0),
 			INA_STAT_DROP_OVER);
+	KUNIT_EXPECT_EQ(test, probe_test_late(t, t->first, 1000, 0, 11ULL * NSEC_PER_SEC),
+			INA_STAT_DROP_OVER);
 	KUNIT_EXPECT_EQ(test, t->first->rtt, 0);
 	KUNIT_EXPECT_EQ(test, t->first->echoed, 0);
+}
+
+/* Where all is slow, it is late, but an answer. */
+static void echo__late(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	t->first->probed = 1000;
+	t->first->unheard = 5;
+	KUNIT_EXPECT_EQ(test, probe_test_late(t, t->first, 1000, 0, 3ULL * NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_EQ(test, t->first->unheard, 0);
+	KUNIT_EXPECT_GE(test, t->first->rtt, 3ULL * NSEC_PER_SEC);
+}
+
+/* A host that was busy once makes its path no slow one for long. */
+static void echo__quick(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+
+	t->first->probed = 1000;
+	t->first->rtt = 10ULL * NSEC_PER_SEC;
+	KUNIT_EXPECT_EQ(test, probe_test_late(t, t->first, 1000, 0, 1000), 0);
+	KUNIT_EXPECT_LT(test, t->first->rtt, 7ULL * NSEC_PER_SEC);
+	t->first->rtt = NSEC_PER_SEC;
+	KUNIT_EXPECT_EQ(test, probe_test_late(t, t->first, 1000, 0, 2ULL * NSEC_PER_SEC), 0);
+	KUNIT_EXPECT_GE(test, t->first->rtt, 9ULL * NSEC_PER_SEC / 8);
+	KUNIT_EXPECT_LT(test, t->first->rtt, 3ULL * NSEC_PER_SEC / 2);
+}
+
+/* Nor is an answer to what was asked on another path that had this number before. */
+static void echo__before(struct kunit *test)
+{
+	struct ina_route route = {
+		.dst = ina_test_addr(INA_TEST_PARENT), .ifindex = 1,
+	};
+	struct probe_test *t = test->priv;
+	u32 number;
+
+	probe_test_tick(t);
+	number = t->other->probed;
+	mutex_lock(&t->inet->lock);
+	ina_path_del(t->node, t->peer, t->other);
+	KUNIT_EXPECT_EQ(test, ina_path_add(t->node, t->peer, &route, 0), 1);
+	mutex_unlock(&t->inet->lock);
+	KUNIT_EXPECT_EQ(test, probe_test_echo(t, t->other, number, 0), INA_STAT_DROP_OVER);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_SILENT);
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, probe_test_echo(t, t->other, t->other->probed, 0), 0);
+	KUNIT_EXPECT_EQ(test, t->other->state, INA_PATH_STATE_UP);
 }
 
 static int probe_test_init(struct kunit *test)
@@ -284,6 +432,10 @@ static int probe_test_init(struct kunit *test)
 	t->first = &t->peer->path[0];
 	t->other = &t->peer->path[1];
 	t->other->hop.epoch = PROBE_TEST_EPOCH;
+	t->first->probed = 0;
+	t->first->settled = 0;
+	t->other->probed = 0;
+	t->other->settled = 0;
 	ina_path_up(t->node, t->peer, t->other);
 	return 0;
 }
@@ -313,13 +465,19 @@ static void tick__patient(struct kunit *test)
 static struct kunit_case probe_test_cases[] = {
 	KUNIT_CASE(tick__one),
 	KUNIT_CASE(tick__due),
+	KUNIT_CASE(tick__enough),
+	KUNIT_CASE(wait__longer),
 	KUNIT_CASE(tick__patient),
 	KUNIT_CASE(tick__silent),
 	KUNIT_CASE(tick__silent_in_time),
+	KUNIT_CASE(tick__silent_slow),
 	KUNIT_CASE(echo__lost),
 	KUNIT_CASE(echo__or_groups),
 	KUNIT_CASE(echo__overtaken),
 	KUNIT_CASE(echo__forged),
+	KUNIT_CASE(echo__late),
+	KUNIT_CASE(echo__quick),
+	KUNIT_CASE(echo__before),
 	{}
 };
 

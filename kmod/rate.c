@@ -127,11 +127,17 @@ u64 ina_rate_now(const struct ina_loss *loss)
 void ina_rate_heard(struct ina_loss *loss, const struct ina_heard *heard, u64 now)
 {
 	u64 last = loss->heard;
+	/* It tells of a rate that is not used any more. */
+	bool before = loss->changed && loss->epoch == heard->epoch &&
+		      (s32)(heard->seq - loss->after) < 0;
 
+	/* Of marks alone: another answer tells of the packets. */
+	if (!heard->packets && !heard->rtt) {
+		loss->marked += before ? 0 : heard->marked;
+		return;
+	}
 	loss->heard = now;
-	/* They tell of a rate that is not used any more. */
-	if (loss->changed && loss->epoch == heard->epoch &&
-	    (s32)(heard->seq - loss->after) < 0)
+	if (before)
 		return;
 	if (loss->changed || !loss->since)
 		loss->since = last ?: now;

@@ -128,6 +128,8 @@ static bool rate_test_judge(struct ina_loss *loss, struct ina_heard *heard, u32 
 	u64 now = loss->heard + ms * RATE_TEST_MS;
 
 	heard->epoch = 1;
+	/* An ECHO tells that there was nothing. */
+	heard->rtt = heard->packets ? heard->rtt : 1;
 	heard->bytes = heard->packets * 600;
 	heard->busy = heard->packets ? 10 * RATE_TEST_MS : 0;
 	ina_rate_heard(loss, heard, now);
@@ -272,6 +274,22 @@ static void judge__marks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
 }
 
+/* Some come with answers that tell nothing else. */
+static void judge__marks_alone(struct kunit *test)
+{
+	struct ina_heard marks = { .epoch = 1, .seq = 1000, .marked = 1000 };
+	struct ina_loss loss = rate_test_loss();
+
+	rate_test_answer(&loss, 0, 0, 0);
+	ina_rate_heard(&loss, &marks, loss.heard + RATE_TEST_MS);
+	KUNIT_EXPECT_TRUE(test, rate_test_answer(&loss, 1000, 0, 0));
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), 30 * RATE_TEST_MB);
+
+	/* Of what was sent before that. */
+	ina_rate_heard(&loss, &marks, loss.heard + RATE_TEST_MS);
+	KUNIT_EXPECT_FALSE(test, rate_test_answer(&loss, 3000, 0, 0));
+}
+
 /* One mark in an answer is half a packet, too. */
 static void judge__one_mark(struct kunit *test)
 {
@@ -402,6 +420,7 @@ static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(judge__pause),
 	KUNIT_CASE(judge__sent_before),
 	KUNIT_CASE(judge__marks),
+	KUNIT_CASE(judge__marks_alone),
 	KUNIT_CASE(judge__one_mark),
 	KUNIT_CASE(judge__all),
 	KUNIT_CASE(judge__most),

@@ -114,8 +114,11 @@ static int ina_rx_group(struct ina_node *node, struct ina_peer *peer,
 			      missing, pkt->frag, &news))
 		return INA_STAT_DROP_OVER;
 	ina_path_answered(node, path, news.packets, news.lost);
-	/* Unless ECHOs tell it sooner. */
-	if (time_after(jiffies, READ_ONCE(path->fed) + INA_PATH_FED))
+	/* But for marks ECHOs tell it sooner, unless they take long. */
+	if (!time_after(jiffies, READ_ONCE(path->fed) +
+				 (READ_ONCE(path->pace.rate) ? HZ : INA_PATH_FED)))
+		news.packets = 0;
+	if (news.packets || pkt->length)
 		ina_grant_loss(node, peer, path, &(struct ina_heard){
 				.epoch = pkt->epoch, .seq = pkt->seq,
 				.packets = news.packets, .lost = news.lost,

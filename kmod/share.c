@@ -19,35 +19,51 @@
 #define INA_SHARE_NUDGE_MS	8	/* until others look again */
 #define INA_SHARE_JOBS		64	/* others that are looked at */
 
-/* The bit of a device in @grant->devs, or 0 if there are too many. */
-static u16 ina_share_dev(struct ina_grant *grant, u32 ifindex)
+/* A place in @grant->devs that leads to nobody any more; INA_GRANT_DEVS if there is none. */
+static unsigned int ina_share_unused(const struct ina_node *node, u16 devs)
 {
-	u8 i;
+	unsigned long used = node->grant.up | devs;
+	u16 i;
 
-	for (i = 0; i < INA_GRANT_DEVS; i++) {
-		if (!grant->devs[i].ifindex)
-			WRITE_ONCE(grant->devs[i].ifindex, ifindex);
-		if (grant->devs[i].ifindex == ifindex)
+	for (i = 0; i < node->nchildren; i++)
+		used |= node->children[i].ask.devs;
+	return find_first_zero_bit(&used, INA_GRANT_DEVS);
+}
+
+/* The bit of a device in @grant->devs, or 0 if there are too many; @devs are in use, too. */
+static u16 ina_share_dev(struct ina_node *node, u32 ifindex, u16 devs)
+{
+	struct ina_grant_dev *dev = node->grant.devs;
+	unsigned int i;
+
+	for (i = 0; i < INA_GRANT_DEVS && dev[i].ifindex; i++)
+		if (dev[i].ifindex == ifindex)
 			return BIT(i);
-	}
-	return 0;
+	if (i == INA_GRANT_DEVS)
+		i = ina_share_unused(node, devs);
+	if (i == INA_GRANT_DEVS)
+		return 0;
+	WRITE_ONCE(dev[i].used_in, 0);
+	WRITE_ONCE(dev[i].used_out, 0);
+	WRITE_ONCE(dev[i].ifindex, ifindex);
+	return BIT(i);
 }
 
 /**
  * ina_share_devs() - the devices through which a neighbour is reached
- * @grant: of the node; its lock is held
+ * @node: the node; its lock is held
  * @ifindex: INA_PATHS_MAX of them, perhaps the same; 0: none
  *
- * Return: their bits in @grant->devs.
+ * Return: their bits in the devs of its grant.
  */
-u16 ina_share_devs(struct ina_grant *grant, const u32 *ifindex)
+u16 ina_share_devs(struct ina_node *node, const u32 *ifindex)
 {
 	u16 devs = 0;
 	u8 i;
 
 	for (i = 0; i < INA_PATHS_MAX; i++)
 		if (ifindex[i])
-			devs |= ina_share_dev(grant, ifindex[i]);
+			devs |= ina_share_dev(node, ifindex[i], devs);
 	return devs;
 }
 
@@ -105,9 +121,12 @@ static bool ina_share_sends(struct ina_child *child)
 static void ina_share_ask(struct ina_grant *grant, struct ina_child *child)
 {
 	unsigned long devs = child->ask.devs;
-	bool sends = ina_share_sends(child);
 	unsigned int i;
+	bool sends;
 
+	if (!child->workers)
+		return;
+	sends = ina_share_sends(child);
 	for_each_set_bit(i, &devs, INA_GRANT_DEVS) {
 		ina_rate_ask(&grant->devs[i].out, child->ask.receive);
 		if (sends)
@@ -119,19 +138,17 @@ static void ina_share_ask(struct ina_grant *grant, struct ina_child *child)
 static void ina_share_all(struct ina_node *node)
 {
 	struct ina_grant *grant = &node->grant;
-	struct ina_grant_dev *dev;
+	struct ina_grant_dev *dev, *end = grant->devs;
 	bool again;
 	u16 i;
 
-	for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++)
-		if (dev->ifindex)
-			ina_share_idle(node, dev);
+	while (end < grant->devs + INA_GRANT_DEVS && end->ifindex)
+		ina_share_idle(node, end++);
 	do {
 		again = false;
 		for (i = 0; i < node->nchildren; i++)
-			if (node->children[i].workers)
-				ina_share_ask(grant, &node->children[i]);
-		for (dev = grant->devs; dev < grant->devs + INA_GRANT_DEVS; dev++) {
+			ina_share_ask(grant, &node->children[i]);
+		for (dev = grant->devs; dev < end; dev++) {
 			again |= ina_rate_again(&dev->in);
 			again |= ina_rate_again(&dev->out);
 		}
@@ -265,7 +282,7 @@ static void ina_share_used_by(const struct ina_grant *grant,
 	unsigned long devs = ask->devs;
 	unsigned int i;
 
-	if (!ask->sending)
+	if (!child->workers || !ask->sending)
 		return;
 	for_each_set_bit(i, &devs, INA_GRANT_DEVS) {
 		in[i] += ina_rate_min(ask->rate,

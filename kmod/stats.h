@@ -29,7 +29,7 @@ enum ina_stat {
 	INA_STAT_DROP_SHORT,	/* no room for a header */
 	INA_STAT_DROP_VERSION,	/* unknown version */
 	INA_STAT_DROP_TYPE,	/* unknown type */
-	INA_STAT_DROP_FLAGS,	/* unknown flag or path, reserved field not 0 */
+	INA_STAT_DROP_FLAGS,	/* unknown flag or path, unused field not 0 */
 	INA_STAT_DROP_SIZE,	/* size does not fit the type */
 	INA_STAT_DROP_CRC,	/* crc32c is wrong */
 	INA_STAT_DROP_NOCSUM,	/* no checksum at all */

@@ -145,9 +145,14 @@ void ina_tx_exit(struct ina_node *node)
  */
 void ina_tx_ready(struct ina_node *node, u16 index)
 {
+	u16 bit = index + 1;
+
 	/* After what made it ready: pairs with ina_tx_idle(). */
 	smp_mb__before_atomic();
-	set_bit((u16)(index + 1), node->tx.ready);
+	set_bit(bit, node->tx.ready);
+	/* Another path than the one it waits for may have got credit. */
+	if (test_bit(bit, node->tx.held))
+		clear_bit(bit, node->tx.held);
 }
 
 /* Slots are to be sent on the hop of a ready bit, which is mostly set. */

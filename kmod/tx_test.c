@@ -207,6 +207,18 @@ static void run__device(struct kunit *test)
 	tx_test_next(test, node, 1, 1, 5, 1);
 }
 
+/* It waits for the time of one path: another may have got credit. */
+static void ready__held(struct kunit *test)
+{
+	struct ina_node *node = tx_test_root(test, 2, INA_ENCAP_UDP);
+
+	bitmap_fill(node->tx.held, node->nchildren + 1);
+	ina_tx_ready(node, 0);
+	KUNIT_EXPECT_TRUE(test, ina_tx_waits(node));
+	/* That of the other does not. */
+	KUNIT_EXPECT_TRUE(test, test_bit(2, node->tx.held));
+}
+
 /* No more than the receiver owes answers for. */
 static void run__credit(struct kunit *test)
 {
@@ -367,6 +379,7 @@ static void tx_test_exit(struct kunit *test)
 }
 
 static struct kunit_case tx_test_cases[] = {
+	KUNIT_CASE(ready__held),
 	KUNIT_CASE(run__one_each),
 	KUNIT_CASE(run__short),
 	KUNIT_CASE(run__device),

@@ -155,8 +155,8 @@ static int ina_error_blame(struct ina_session *s, const struct ina_status *st)
 	unsigned long long round = st->round;
 	char who[INA_WHO_LEN];
 
-	if ((st->reason == INA_REASON_ROOT_LOST || st->reason == INA_REASON_TREE) &&
-	    (st->detail[0] || st->detail[1]))
+	if (st->reason == INA_REASON_ROOT_LOST ||
+	    (st->reason == INA_REASON_TREE && (st->detail[0] || st->detail[1])))
 		return ina_error_root(s, st);
 	if (!st->culprit[0])
 		return ina_error_set(s, st->error, "round %llu failed: %s", round,

@@ -3,7 +3,8 @@
  * Hop recovery: a sender, a receiver, and a network that loses, repeats and
  * reorders. What was sent stays in the network and may come at any time, again,
  * or never. One hop, one direction, one epoch; seqs count from the group of
- * una, so their number has no bound.
+ * una, so their number has no bound. Steps are named as in kmod/hop.c, what they
+ * change as in struct ina_hop; pending is the queue, unused what size leaves out.
  *
  * Proven, by exhaustion, for SLOTS slots:
  *  received	what the sender takes for answered OK was received.
@@ -27,13 +28,13 @@
 #define ALL		((1 << GROUP) - 1)	/* of a group */
 
 /* All of a group that is used. */
-#define CAME(h)		(((got | unused) >> ((h) * GROUP) & ALL) == ALL)
+#define IS_WHOLE(h)	(((got | unused) >> ((h) * GROUP) & ALL) == ALL)
 
 /* Rules that a variant leaves out. */
 #ifdef EARLIER_HEARD	/* that something of it came is not enough */
 #define EARLIER		(g && top > g * GROUP)
 #else
-#define EARLIER		(g && CAME(g - 1))
+#define EARLIER		(g && IS_WHOLE(g - 1))
 #endif
 #ifdef NO_CREDIT
 #define MAY_SEND	(pending && next < ROOM)
@@ -41,28 +42,28 @@
 #define MAY_SEND	(pending && next < RING)
 #endif
 #ifdef DONE_IDLE	/* not when it has something to send, but no credit */
-#define WAITS		(sent && !pending)
+#define WAITS		(unanswered && !pending)
 #else
-#define WAITS		(sent != 0)
+#define WAITS		(unanswered != 0)
 #endif
 
 /* sender: slots; seqs, those without an answer; groups answered before una */
-byte ready, pending, next, end, sent, answered;
+byte ready, pending, next, end, unanswered, answered;
 /* receiver: slots; seqs, those that a DONE left out; groups; behind the highest seq heard of */
-byte slots, got, unused, replied;
+byte slots, got, unused, checked;
 short top;
 /*
  * network: slots by seq and slots of seqs below una; by group the answers, each what is
  * missing and whether all of the group before came; DONEs
  */
-byte carried[ROOM], late, answers[ROOM / GROUP];
+byte log[ROOM], old, answers[ROOM / GROUP];
 short done;
 bit calm;
 
 hidden byte i, j, k, g, s, b, tick;
 hidden byte received, logged, remembered, delivers;
 
-inline send()
+inline ina_hop_stamp()
 {
 	s = 0;
 	do
@@ -71,14 +72,14 @@ inline send()
 	od;
 	printf("send seq %d slot %d\n", next, s);
 	pending = pending & ~(1 << s);
-	carried[next] = s;
-	sent = sent | 1 << next;
+	log[next] = s;
+	unanswered = unanswered | 1 << next;
 	next++;
 	end = next
 }
 
-/* That is all; the rest of the group is not used. */
-inline send_done()
+/* That is all; the rest of the group is not used. Here ina_hop_done() is a part of it. */
+inline ina_hop_ask()
 {
 	printf("send DONE %d\n", end);
 	done = done | 1 << end;
@@ -88,33 +89,33 @@ inline send_done()
 }
 
 /* A later group is answered: ask for those before it, at once. */
-inline hurry()
+inline ina_hop_hurry()
 {
 	if
-	:: g && (sent & (1 << g * GROUP) - 1) -> done = done | 1 << g * GROUP
+	:: g && (unanswered & (1 << g * GROUP) - 1) -> done = done | 1 << g * GROUP
 	:: else
 	fi
 }
 
 /* The first group is answered: count from the next one. */
-inline advance()
+inline ina_hop_settle()
 {
 	for (k : 0 .. GROUP - 1) {
-		late = late | (carried[k] == NONE -> 0 : 1 << carried[k])
+		old = old | (log[k] == NONE -> 0 : 1 << log[k])
 	}
 	for (k : 0 .. ROOM - 1) {
-		carried[k] = (k + GROUP < ROOM -> carried[(k + GROUP) % ROOM] : NONE)
+		log[k] = (k + GROUP < ROOM -> log[(k + GROUP) % ROOM] : NONE)
 	}
 	for (k : 0 .. ROOM / GROUP - 1) {
 		answers[k] = (k + 1 < ROOM / GROUP -> answers[(k + 1) % (ROOM / GROUP)] : 0)
 	}
 	next = (next < GROUP -> 0 : next - GROUP);
 	end = (end < GROUP -> 0 : end - GROUP);
-	sent = sent >> GROUP;
+	unanswered = unanswered >> GROUP;
 	answered = answered >> 1;
 	got = got >> GROUP;
 	unused = unused >> GROUP;
-	replied = replied >> 1;
+	checked = checked >> 1;
 	top = top - GROUP;
 	done = done >> GROUP & ~1
 }
@@ -123,81 +124,81 @@ inline advance()
  * RESULTs or ACKs say that all was received: no answer is needed any more. The
  * receiver may know less of the seqs than una says.
  */
-inline moot()
+inline ina_hop_moot()
 {
 	s = 0;
 	for (k : 0 .. ROOM - 1) {
-		s = s | (HAS(sent, k) && !HAS(slots, carried[k]))
+		s = s | (HAS(unanswered, k) && !HAS(slots, log[k]))
 	}
 	if
 	:: !s && top - next > -ROOM ->
 		printf("all received\n");
 		for (k : 0 .. ROOM - 1) {
-			late = late | (carried[k] == NONE -> 0 : 1 << carried[k]);
-			carried[k] = NONE
+			old = old | (log[k] == NONE -> 0 : 1 << log[k]);
+			log[k] = NONE
 		}
-		sent = 0;
+		unanswered = 0;
 		do
-		:: next >= GROUP -> advance()
+		:: next >= GROUP -> ina_hop_settle()
 		:: else -> break
 		od
 	:: else
 	fi
 }
 
-/* All of group h came, says an answer. */
-inline rx_complete(h)
+/* All of group h came, says an answer: its own, or ina_hop_earlier() of a later one. */
+inline complete(h)
 {
 	for (k : 0 .. GROUP - 1) {
-		received = !HAS(sent, h * GROUP + k) || HAS(slots, carried[h * GROUP + k]);
+		received = !HAS(unanswered, h * GROUP + k) || HAS(slots, log[h * GROUP + k]);
 		assert(received)
 	}
-	sent = sent & ~(ALL << h * GROUP);
+	unanswered = unanswered & ~(ALL << h * GROUP);
 	answered = answered | 1 << (h)
 }
 
 /*
- * GROUP_OK or, if bits are set, GROUP_NACK of group g; earlier: all of the group before
+ * GROUP_OK or, if bits are missing, GROUP_NACK of group g; earlier: all of the group before
  * it came. One that came before is not believed.
  */
-inline rx_answer(bits, earlier)
+inline ina_hop_answered(missing, earlier)
 {
-	printf("answer group %d missing %d earlier %d\n", g, bits, earlier);
+	printf("answer group %d missing %d earlier %d\n", g, missing, earlier);
 	if
 	:: !HAS(answered, g) ->
 		for (k : 0 .. GROUP - 1) {
 			s = g * GROUP + k;
 			if
-			:: HAS(sent, s) && HAS(bits, k) ->
+			:: HAS(unanswered, s) && HAS(missing, k) ->
 				logged = s + RING >= next;
 				assert(logged);
-				pending = pending | 1 << carried[s];
-				sent = sent & ~(1 << s)
+				pending = pending | 1 << log[s];
+				unanswered = unanswered & ~(1 << s)
 			:: else
 			fi
 		}
-		rx_complete(g);
+		complete(g);
 		if
-		:: earlier && g -> rx_complete(g - 1)
+		:: earlier && g -> complete(g - 1)
 		:: else
 		fi;
-		hurry()
+		ina_hop_hurry()
 	:: else
 	fi;
 	do
-	:: HAS(answered, 0) -> advance()
+	:: HAS(answered, 0) -> ina_hop_settle()
 	:: else -> break
 	od
 }
 
 /* Answer group g, of which seqs up to there were sent. */
-inline reply(upto)
+inline ina_hop_answer(upto)
 {
 	b = 0;
 	for (k : 0 .. GROUP - 1) {
 		b = b | (g * GROUP + k < upto && !HAS(got | unused, g * GROUP + k)) << k
 	}
-	replied = replied | 1 << g;
+	checked = checked | 1 << g;
 	answers[g] = answers[g] | 1 << (b | EARLIER << GROUP)
 }
 
@@ -205,48 +206,48 @@ inline reply(upto)
  * All up to there was sent. More than it can remember is not believed, though
  * what the sender needs no answer for may lie between.
  */
-inline hear(upto)
+inline ina_hop_raise(upto)
 {
 	top = (upto > top && upto - top <= RING -> upto : top);
 	remembered = top <= RING;
 	assert(remembered)
 }
 
-inline rx_data(seq)
+inline ina_hop_received(seq)
 {
-	printf("receive seq %d slot %d\n", seq, carried[seq]);
-	slots = slots | 1 << carried[seq];
-	hear((seq) + 1);
+	printf("receive seq %d slot %d\n", seq, log[seq]);
+	slots = slots | 1 << log[seq];
+	ina_hop_raise((seq) + 1);
 	g = (seq) / GROUP;
 	got = got | (seq < top) << (seq);
 	if
-	:: !HAS(replied, g) && CAME(g) -> reply(ROOM)
+	:: !HAS(checked, g) && IS_WHOLE(g) -> ina_hop_answer(ROOM)
 	:: else
 	fi
 }
 
 /* "No answer is needed below una, and that is all." */
-inline rx_done(upto)
+inline ina_hop_asked(upto)
 {
 	printf("receive DONE %d\n", upto);
 #ifndef NO_UNA
 	top = (top < 0 -> 0 : top);
 #endif
-	hear(upto);
+	ina_hop_raise(upto);
 	unused = unused | (upto <= top -> ALL << (upto - 1) / GROUP * GROUP & ~((1 << upto) - 1) : 0);
 	for (g : 0 .. (upto - 1) / GROUP) {
 		if
-		:: upto <= top -> reply(upto)
+		:: upto <= top -> ina_hop_answer(upto)
 		:: else
 		fi
 	}
 }
 
 /* Later: a packet of a later group has come, what of this one is missing? */
-inline check()
+inline ina_hop_check()
 {
 	if
-	:: top > (g + 1) * GROUP && !HAS(replied, g) -> reply(ROOM)
+	:: top > (g + 1) * GROUP && !HAS(checked, g) -> ina_hop_answer(ROOM)
 	:: else
 	fi
 }
@@ -266,7 +267,7 @@ inline deliver()
 		for (b : 0 .. 2 * ALL + 1) {
 			if
 			:: HAS(answers[g], 2 * ALL + 1 - b) ->
-				rx_answer(2 * ALL + 1 - b & ALL, 2 * ALL + 1 - b >> GROUP);
+				ina_hop_answered(2 * ALL + 1 - b & ALL, 2 * ALL + 1 - b >> GROUP);
 				break
 			:: else
 			fi
@@ -287,20 +288,20 @@ inline calm_down()
 	lose_answers();
 	for (tick : 1 .. TICKS) {
 		do
-		:: MAY_SEND -> send(); rx_data(next - 1)
+		:: MAY_SEND -> ina_hop_stamp(); ina_hop_received(next - 1)
 		:: else -> break
 		od;
 		for (g : 0 .. ROOM / GROUP - 1) {
-			check()
+			ina_hop_check()
 		}
 		deliver();
 		if
-		:: WAITS -> send_done(); rx_done(end)
+		:: WAITS -> ina_hop_ask(); ina_hop_asked(end)
 		:: else
 		fi;
 		deliver()
 	}
-	delivers = slots == (1 << SLOTS) - 1 && !pending && !sent;
+	delivers = slots == (1 << SLOTS) - 1 && !pending && !unanswered;
 	assert(delivers)
 }
 
@@ -309,35 +310,35 @@ init {
 
 	d_step {
 		for (i : 0 .. ROOM - 1) {
-			carried[i] = NONE
+			log[i] = NONE
 		}
 		i = 0
 	}
 endless:
 	do
 	:: d_step { ready < SLOTS -> pending = pending | 1 << ready; ready++ }
-	:: d_step { MAY_SEND -> send() }
-	:: d_step { WAITS -> send_done() }
-	:: d_step { sent -> moot(); k = 0 }
+	:: d_step { MAY_SEND -> ina_hop_stamp() }
+	:: d_step { WAITS -> ina_hop_ask() }
+	:: d_step { unanswered -> ina_hop_moot(); k = 0 }
 	:: atomic { select(n : 0 .. ROOM - 1); d_step {
 		if
-		:: carried[n] != NONE -> rx_data(n)
+		:: log[n] != NONE -> ina_hop_received(n)
 		:: else
 		fi;
 		n = 0 } }
-	:: atomic { select(n : 0 .. SLOTS - 1); d_step { slots = slots | late & 1 << n; n = 0 } }
+	:: atomic { select(n : 0 .. SLOTS - 1); d_step { slots = slots | old & 1 << n; n = 0 } }
 	:: atomic { select(n : 1 .. ROOM); d_step {
 		if
-		:: HAS(done, n) -> rx_done(n)
+		:: HAS(done, n) -> ina_hop_asked(n)
 		:: else
 		fi;
 		n = 0 } }
-	:: atomic { select(n : 0 .. ROOM / GROUP - 1); d_step { g = n; check(); n = 0 } }
+	:: atomic { select(n : 0 .. ROOM / GROUP - 1); d_step { g = n; ina_hop_check(); n = 0 } }
 	:: atomic { select(n : 0 .. (ROOM / GROUP << GROUP + 1) - 1); d_step {
 		g = n >> GROUP + 1;
 		n = n & 2 * ALL + 1;
 		if
-		:: HAS(answers[g], n) -> rx_answer(n & ALL, n >> GROUP)
+		:: HAS(answers[g], n) -> ina_hop_answered(n & ALL, n >> GROUP)
 		:: else
 		fi;
 		n = 0 } }

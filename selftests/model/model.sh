@@ -31,6 +31,7 @@ variants()
 	reparent-any|ok|round.pml -DREPARENTS -DANY_ORDER -DCHECK -DROUNDS=2
 	both|ok|round.pml -DREPARENTS -DRESTARTS -DNO_FAILURE -DROUNDS=2
 	both-depth|ok|round.pml -DREPARENTS -DRESTARTS -DNO_FAILURE -DROUNDS=2 -DDEPTH=1
+	both-frags|ok|round.pml -DREPARENTS -DRESTARTS -DNO_FAILURE -DROUNDS=1 -DFRAGS=2
 	# Rounds fail by their deadline; the root closes a window that somebody holds up.
 	late|ok|round.pml -DDEADLINES -DNO_FAILURE -DEPOCHS=1
 	late-again|ok|round.pml -DDEADLINES -DNO_FAILURE -DROUNDS=2 -DEPOCHS=2

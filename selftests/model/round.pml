@@ -29,7 +29,8 @@
  *  unfailed	(-DNO_FAILURE) no round fails but by its deadline.
  * Not proven: that rounds end whatever the network goes on to do; anything
  * about time; other trees. A restart and a change of parent together are
- * searched with two rounds, which are the whole window, or with a depth of one.
+ * searched with two rounds, which are the whole window, with a depth of one, or with
+ * one round of two fragments.
  *
  * Left out. Hop recovery, see hop.pml: what is not answered is repeated.
  * Fragments of a round meet only where it becomes complete or final, so one

@@ -128,7 +128,7 @@ enum ina_ctl_state {
 
 /**
  * enum ina_round_state - state of a round
- * @INA_ROUND_IDLE: never used
+ * @INA_ROUND_IDLE: no round, or one is being entered
  * @INA_ROUND_ACTIVE: submitted; the contribution belongs to the kernel
  * @INA_ROUND_DONE: the result is complete; it stays until released
  * @INA_ROUND_FAILED: see error, reason, culprit and detail

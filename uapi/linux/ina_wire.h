@@ -84,7 +84,7 @@ enum ina_type {
  *	child asks for; GRANT: counts what this child was granted
  * @frag: index of the fragment; GROUP_OK, GROUP_NACK: bit i: all packets of the
  *	group i + 1 before came
- * @length: elements in the whole round; GROUP_OK, GROUP_NACK: packets that
+ * @length: elements in the whole round; GROUP_OK, GROUP_NACK, ECHO: packets that
  *	came with a mark of congestion since the last answer
  * @index: contributor index of the child on this hop
  * @count: elements in this packet; GROUP_OK, GROUP_NACK: packets it speaks of;
