@@ -39,6 +39,9 @@ struct answer {
 int host_run(const struct reach *reach, const struct ina_host *host, const char *words, bool json,
 	     struct answer *answer);
 
+/* Call @fn for 0 to @n - 1, many at a time as most of it is waiting, and wait for all of them. */
+void host_each(int n, void (*fn)(void *ctx, int i), void *ctx);
+
 /*
  * survey.c: what is configured on all machines of @cluster, to which their jobs are added if
  * @all; and one job on one machine. 0, or a negative errno with the reason in @err.

@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,6 +21,7 @@
 #include "apply.h"
 
 #define HOST_OUTPUT_MAX	(16U << 20)
+#define HOST_THREADS	31	/* besides the one that starts them */
 #define HOST_NETNS_DIR	"/var/run/netns"
 
 extern char **environ;
@@ -266,4 +269,42 @@ int host_run(const struct reach *reach, const struct ina_host *host, const char 
 	free(argv);
 	free(copy);
 	return ret;
+}
+
+/**
+ * struct host_queue - what is to be done for many machines
+ * @fn: what
+ * @ctx: its argument
+ * @n: how many machines
+ * @next: the next one
+ */
+struct host_queue {
+	void (*fn)(void *ctx, int i);
+	void *ctx;
+	int n;
+	atomic_int next;
+};
+
+static void *host_queue_work(void *arg)
+{
+	struct host_queue *queue = arg;
+	int i;
+
+	while ((i = atomic_fetch_add(&queue->next, 1)) < queue->n)
+		queue->fn(queue->ctx, i);
+	return NULL;
+}
+
+void host_each(int n, void (*fn)(void *ctx, int i), void *ctx)
+{
+	struct host_queue queue = { .fn = fn, .ctx = ctx, .n = n };
+	pthread_t threads[HOST_THREADS];
+	int started = 0;
+
+	while (started < HOST_THREADS && started + 1 < n &&
+	       !pthread_create(&threads[started], NULL, host_queue_work, &queue))
+		started++;
+	host_queue_work(&queue);
+	while (started--)
+		pthread_join(threads[started], NULL);
 }

@@ -110,7 +110,8 @@ static uint64_t load_rate(int fd, const char *name)
 		return 0;
 	if (!load_ask(fd, name, &settings))
 		return 0;
-	speed = ethtool_cmd_speed(&settings);
+	/* ethtool_cmd_speed() shifts what is unknown out of an int. */
+	speed = (uint32_t)settings.speed_hi << 16 | settings.speed;
 	return speed == (uint32_t)SPEED_UNKNOWN ? 0 : (uint64_t)speed * 1000000;
 }
 

@@ -5,14 +5,10 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apply.h"
-
-#define SURVEY_THREADS	31	/* besides the one that starts them */
 
 /* Ask for a list; NULL with the reason in @err. */
 static struct ina_doc *survey_ask(const struct reach *reach, const struct ina_host *host,
@@ -298,38 +294,18 @@ static int survey_take(struct survey *survey, struct ina_cluster *cluster, int h
  * @reach: how
  * @cluster: which
  * @surveys: what each said
- * @next: the next one to be asked
  */
 struct survey_queue {
 	const struct reach *reach;
 	const struct ina_cluster *cluster;
 	struct survey *surveys;
-	atomic_int next;
 };
 
-static void *survey_work(void *arg)
+static void survey_work(void *ctx, int host)
 {
-	struct survey_queue *queue = arg;
-	int host;
+	const struct survey_queue *queue = ctx;
 
-	while ((host = atomic_fetch_add(&queue->next, 1)) < queue->cluster->n_hosts)
-		survey_question(queue->reach, &queue->cluster->hosts[host],
-				&queue->surveys[host]);
-	return NULL;
-}
-
-/* Many machines at a time: most of it is waiting. */
-static void survey_ask_all(struct survey_queue *queue)
-{
-	pthread_t threads[SURVEY_THREADS];
-	int n = 0;
-
-	while (n < SURVEY_THREADS && n + 1 < queue->cluster->n_hosts &&
-	       !pthread_create(&threads[n], NULL, survey_work, queue))
-		n++;
-	survey_work(queue);
-	while (n--)
-		pthread_join(threads[n], NULL);
+	survey_question(queue->reach, &queue->cluster->hosts[host], &queue->surveys[host]);
 }
 
 int survey_all(const struct reach *reach, struct ina_cluster *cluster, bool all,
@@ -342,7 +318,7 @@ int survey_all(const struct reach *reach, struct ina_cluster *cluster, bool all,
 	queue.surveys = calloc((size_t)cluster->n_hosts + 1, sizeof(*queue.surveys));
 	if (!queue.surveys)
 		return -ENOMEM;
-	survey_ask_all(&queue);
+	host_each(cluster->n_hosts, survey_work, &queue);
 	for (int h = 0; h < cluster->n_hosts; h++) {
 		struct ina_doc_error ignored = { "" };
 		int one = survey_take(&queue.surveys[h], cluster, h, all, ret ? &ignored : err);

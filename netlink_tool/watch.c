@@ -20,10 +20,14 @@
  * struct watched - a machine that aggregates, or has
  * @host: how it is reached
  * @state: what is known of its load
+ * @answer: to the last question
+ * @failed: it gave none
  */
 struct watched {
 	struct ina_host host;
 	struct ina_load_state state;
+	struct answer answer;
+	int failed;
 };
 
 /**
@@ -64,24 +68,20 @@ struct watch {
 
 #define WATCH_INTERVAL	5	/* seconds */
 
-static bool watch_out(const void *ctx, const char *host)
+static struct watched *watch_knows(const struct watch *watch, const char *host)
 {
-	const struct watch *watch = ctx;
-
 	for (int i = 0; i < watch->n_hosts; i++) {
 		if (!strcmp(watch->hosts[i].host.name, host))
-			return watch->hosts[i].state.out;
+			return &watch->hosts[i];
 	}
-	return false;
+	return NULL;
 }
 
-static bool watch_knows(const struct watch *watch, const char *host)
+static bool watch_out(const void *ctx, const char *host)
 {
-	int i = 0;
+	const struct watched *w = watch_knows(ctx, host);
 
-	while (i < watch->n_hosts && strcmp(watch->hosts[i].host.name, host))
-		i++;
-	return i < watch->n_hosts;
+	return w && w->state.out;
 }
 
 /* Bit/s of all links of a machine. */
@@ -98,23 +98,40 @@ static double watch_rate(const struct watch *watch, const char *host)
 	return rate;
 }
 
+/* A machine may be reached in another way from now on. */
+static int watch_relocate(char **where, const char *now)
+{
+	char *copy = now ? strdup(now) : NULL;
+
+	if (now && !copy)
+		return error_print("out of memory");
+	free(*where);
+	*where = copy;
+	return INACONF_OK;
+}
+
+static const char *watch_where(const struct ina_plan_node *node)
+{
+	return node->where ? node->where : node->host;
+}
+
 static int watch_add(struct watch *watch, const struct ina_plan_node *node)
 {
-	struct watched *bigger;
+	struct watched *w;
 
 	/* A root cannot be taken out: without it there are no rounds. */
 	if (node->parent < 0 || watch_knows(watch, node->host))
 		return INACONF_OK;
-	bigger = realloc(watch->hosts, ((size_t)watch->n_hosts + 1) * sizeof(*bigger));
-	if (!bigger)
+	w = realloc(watch->hosts, ((size_t)watch->n_hosts + 1) * sizeof(*w));
+	if (!w)
 		return error_print("out of memory");
-	watch->hosts = bigger;
-	bigger += watch->n_hosts++;
-	*bigger = (struct watched){
-		.host = { strdup(node->host), strdup(node->where ? node->where : node->host) },
+	watch->hosts = w;
+	w += watch->n_hosts++;
+	*w = (struct watched){
+		.host = { strdup(node->host), strdup(watch_where(node)) },
 		.state.rate = watch_rate(watch, node->host),
 	};
-	return bigger->host.name && bigger->host.where ? INACONF_OK : error_print("out of memory");
+	return w->host.name && w->host.where ? INACONF_OK : error_print("out of memory");
 }
 
 /* Machines that aggregate for others in some job. */
@@ -145,19 +162,31 @@ static void watch_say(const struct watched *w)
 	fputc('\n', stderr);
 }
 
-/* Ask one machine. One that does not answer stays what it is. */
-static bool watch_look(const struct watch *watch, struct watched *w)
+static void watch_ask(void *ctx, int i)
 {
+	const struct watch *watch = ctx;
+	struct watched *w = &watch->hosts[i];
+
+	w->answer.text = NULL;
+	if (*watch->stop)
+		return;
+	w->failed = host_run(&watch->target.reach, &w->host, "plan load", true, &w->answer);
+}
+
+/* Take what a machine has answered. One that has not stays what it is. */
+static bool watch_take(const struct watch *watch, struct watched *w)
+{
+	const struct answer *answer = &w->answer;
 	struct ina_doc_error err = { "" };
 	struct ina_doc *doc = NULL;
-	struct answer answer;
 	struct ina_load load;
 	bool changed = false;
 
-	if (host_run(&watch->target.reach, &w->host, "plan load", true, &answer))
-		snprintf(err.text, sizeof(err.text), "%s", answer.why);
+	if (w->failed)
+		snprintf(err.text, sizeof(err.text), "%s", answer->why);
 	else
-		doc = ina_doc_parse("plan load", answer.text ? answer.text : "", answer.size, &err);
+		doc = ina_doc_parse("plan load", answer->text ? answer->text : "", answer->size,
+				    &err);
 	if (doc && !ina_load_read(ina_doc_root(doc), &load, &err))
 		changed = ina_load_update(&w->state, &load, &watch->limits);
 	if (*err.text) {
@@ -167,7 +196,19 @@ static bool watch_look(const struct watch *watch, struct watched *w)
 	if (changed)
 		watch_say(w);
 	ina_doc_destroy(doc);
-	free(answer.text);
+	return changed;
+}
+
+/* Ask all machines side by side: one that is slow delays nobody else's answer. */
+static bool watch_look(struct watch *watch)
+{
+	bool changed = false;
+
+	host_each(watch->n_hosts, watch_ask, watch);
+	for (int i = 0; i < watch->n_hosts; i++) {
+		changed |= !*watch->stop && watch_take(watch, &watch->hosts[i]);
+		free(watch->hosts[i].answer.text);
+	}
 	return changed;
 }
 
@@ -185,19 +226,19 @@ static struct ina_plan *watch_plan(const struct watch *watch)
 	return plan;
 }
 
-static bool watch_was_asked(const struct ina_plan *former, const char *host)
+static struct ina_plan_node *watch_find(const struct ina_plan *plan, const char *host)
 {
-	for (int j = 0; j < former->n_jobs; j++) {
-		for (int i = 0; i < former->jobs[j].n_nodes; i++) {
-			if (!strcmp(former->jobs[j].nodes[i].host, host))
-				return true;
+	for (int j = 0; j < plan->n_jobs; j++) {
+		for (int i = 0; i < plan->jobs[j].n_nodes; i++) {
+			if (!strcmp(plan->jobs[j].nodes[i].host, host))
+				return &plan->jobs[j].nodes[i];
 		}
 	}
-	return false;
+	return NULL;
 }
 
 /* Append a machine to a job of the former plan, of which only the machines count. */
-static int watch_ask(struct ina_plan_job *job, const struct ina_plan_node *node)
+static int watch_append(struct ina_plan_job *job, const struct ina_plan_node *node)
 {
 	size_t n = (size_t)job->n_nodes + 1;
 	struct ina_plan_node *nodes = realloc(job->nodes, n * sizeof(*nodes));
@@ -210,6 +251,42 @@ static int watch_ask(struct ina_plan_job *job, const struct ina_plan_node *node)
 					 .where = node->where ? strdup(node->where) : NULL };
 	return nodes->host && !node->where == !nodes->where ? INACONF_OK :
 							      error_print("out of memory");
+}
+
+static void watch_drop(struct ina_plan_job *job, int i)
+{
+	free(job->nodes[i].host);
+	free(job->nodes[i].where);
+	free(job->nodes[i].addr);
+	job->nodes[i] = job->nodes[--job->n_nodes];
+}
+
+/* What was reached where @node is has its name now. */
+static void watch_rename(struct ina_plan *former, const struct ina_plan_node *node)
+{
+	for (int j = 0; j < former->n_jobs; j++) {
+		struct ina_plan_job *job = &former->jobs[j];
+
+		for (int i = job->n_nodes - 1; i >= 0; i--) {
+			if (strcmp(job->nodes[i].host, node->host) &&
+			    !strcmp(watch_where(&job->nodes[i]), watch_where(node)))
+				watch_drop(job, i);
+		}
+	}
+}
+
+static int watch_remember_node(struct watch *watch, const struct ina_plan_node *node)
+{
+	struct ina_plan *former = watch->target.former;
+	struct watched *w = watch_knows(watch, node->host);
+	struct ina_plan_node *known;
+
+	watch_rename(former, node);
+	known = watch_find(former, node->host);
+	if (w && watch_relocate(&w->host.where, watch_where(node)))
+		return INACONF_FAILED;
+	return known ? watch_relocate(&known->where, node->where) :
+		       watch_append(&former->jobs[0], node);
 }
 
 /* Machines of a plan are asked from now on, so that they end their part when it is over. */
@@ -230,10 +307,8 @@ static int watch_remember(struct watch *watch, const struct ina_plan *plan)
 	if (!former || !former->n_jobs)
 		return error_print("out of memory");
 	for (int j = 0; j < plan->n_jobs; j++) {
-		for (int i = 0; !ret && i < plan->jobs[j].n_nodes; i++) {
-			if (!watch_was_asked(former, plan->jobs[j].nodes[i].host))
-				ret = watch_ask(&former->jobs[0], &plan->jobs[j].nodes[i]);
-		}
+		for (int i = 0; !ret && i < plan->jobs[j].n_nodes; i++)
+			ret = watch_remember_node(watch, &plan->jobs[j].nodes[i]);
 	}
 	return ret ? ret : watch_collect(watch, plan);
 }
@@ -296,8 +371,7 @@ static int watch_loop(struct inaconf *ctx, struct watch *watch)
 		if (n)
 			watch_sleep(watch);
 		watch->dirty |= watch_reread(ctx, watch);
-		for (int i = 0; i < watch->n_hosts && !*watch->stop; i++)
-			watch->dirty |= watch_look(watch, &watch->hosts[i]);
+		watch->dirty |= watch_look(watch);
 		if (watch->dirty && !*watch->stop)
 			ret = watch_apply(watch, &ctx->out);
 	}

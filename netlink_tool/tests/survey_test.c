@@ -51,6 +51,12 @@ int host_run(const struct reach *reach, const struct ina_host *host, const char 
 	return 0;
 }
 
+void host_each(int n, void (*fn)(void *ctx, int i), void *ctx)
+{
+	for (int i = 0; i < n; i++)
+		fn(ctx, i);
+}
+
 /* Ask, for the place of job 7. */
 static int ask(struct ina_place *place, struct ina_doc_error *err)
 {

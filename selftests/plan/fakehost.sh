@@ -170,6 +170,18 @@ path_change()
 	fi
 }
 
+# With a pipe "together", a and b report when both have been asked: it opens for two.
+report()
+{
+	if [[ -p $INA_FAKE/together ]]; then
+		case $state in
+		*/at-a) : >"$INA_FAKE/together" ;;
+		*) : <"$INA_FAKE/together" ;;
+		esac
+	fi
+	cat "$state/load"
+}
+
 case $words in
 "job show") job_show ;;
 "tree show") tree_show ;;
@@ -178,7 +190,7 @@ case $words in
 "job del id "*) rm "$state/job-$4" && rm -f "$state/"{tree,paths,chunk}"-$4" ;;
 "tree set job "*) tree_set "${@:4}" ;;
 "path add "*|"path del "*|"path set "*) path_change "${@:2}" ;;
-"plan load") cat "$state/load" ;;
+"plan load") report ;;
 *) echo "Error: unknown words: $words" >&2 && exit 2 ;;
 esac || exit
 [[ $fault != late ]] || exec sleep 1000

@@ -125,8 +125,8 @@ static unsigned int set_of(const int *hosts, int n)
 /* A few jobs come and go; then one more is compared with all its possibilities. */
 static bool try_case(bool *sane)
 {
-	static const double alphas[] = { 0, 0.25, 0.5, 0.5, 0.5, 1, 2 };
-	double alpha = alphas[draw(7)], score = -1, best;
+	static const double alphas[] = { 0, 0x1p-30, 0.25, 0.5, 0.5, 0.5, 1, 2 };
+	double alpha = alphas[draw(8)], score = -1, best;
 	int hosts[HOSTS], jobs[HOSTS][HOSTS], size[HOSTS], n_jobs = 0, n, err, i;
 	struct ina_topo *topo = fabric(1 + draw(HOSTS));
 	unsigned int free = (1u << topo->n_nodes) - 1;

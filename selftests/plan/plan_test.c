@@ -169,6 +169,11 @@ static void test_apply(void)
 		  "{id: 8, options: capacity 1, "
 		  "tree: [{host: a, where: b, addr: 10.0.0.1, workers: 1}]}]",
 		  "job 8: host a is at b, and at a in another job" },
+		{ "jobs: [{id: 7, options: capacity 1, "
+		  "tree: [{host: a, addr: 10.0.0.1, workers: 1}]}, "
+		  "{id: 8, options: capacity 1, "
+		  "tree: [{host: b, where: a, addr: 10.0.0.1, workers: 1}]}]",
+		  "job 8: host b is at a, and so is host a: a machine has one name" },
 		{ T("{host: a, where: -oProxyCommand=x, addr: 10.0.0.1, workers: 1}"),
 		  "job 7: host a is at -oProxyCommand=x: a place does not begin with -" },
 	};

@@ -45,6 +45,14 @@ rows()
 	grep "^2,[^,]*,$2,$3,$4,$5," "$1.csv" | cut -d, -f9,11
 }
 
+# below A B: so is the first figure of each row
+# shellcheck disable=SC2317 # called by ok
+below()
+{
+	awk -F, 'NR == FNR { a[NR] = $1; next } !(FNR in a) || $1 <= a[FNR] { bad = 1 }
+		END { exit bad || !FNR }' <(echo "$1") <(echo "$2")
+}
+
 # differ, same: what two commands printed.
 # shellcheck disable=SC2317 # called by ok
 differ()
@@ -103,10 +111,12 @@ same = len(rows) == len(runs) and all(
     all(float(row[key]) == float(run[key]) for key in row) for row, run in zip(rows, runs))
 sys.exit(not same)
 END
-ok "--svg: well-formed, a bar for each variant" python3 - first.svg <<'END'
-import sys, xml.dom.minidom as x
-bars = x.parse(sys.argv[1]).getElementsByTagName("rect")
-sys.exit(len(bars) != 1 + 12 + 12)
+ok "--svg: well-formed, a bar for each variant, its JCT below" python3 - first.svg first.json <<'END'
+import json, sys, xml.dom.minidom as x
+svg, runs = x.parse(sys.argv[1]), json.load(open(sys.argv[2]))["runs"]
+times = [t.firstChild.data for t in svg.getElementsByTagName("text") if t.hasAttribute("transform")]
+sys.exit(len(svg.getElementsByTagName("rect")) != 1 + 12 + 12 or
+         times != ["%.3f" % run["jct"] for run in runs])
 END
 ok "again" small second
 ok "the same seed, the same figures" cmp first.csv second.csv
@@ -136,13 +146,21 @@ ok "--share none: no variant that shares" [ ! "$(rows one . . 1 .)" ]
 ok "trees as in the full run" same "$(rows one . 1 0 .)" "$(rows first . 1 0 .)"
 ok "first fits are not shared: nothing changes there" same "$(rows one . 0 0 .)" "$(rows first . 0 . .)"
 ok "an all-reduce that asks once" small one --round 0
-ok "has less of the network where trees are shared" awk -F, 'NR == FNR { once[NR] = $1; next }
-	!(FNR in once) || $1 <= once[FNR] { bad = 1 } END { exit bad || !FNR }' \
-	<(rows one . 1 1 0) <(rows first . 1 1 0)
+ok "has less of the network where trees are shared" below "$(rows one . 1 1 0)" "$(rows first . 1 1 0)"
 ok "and the same with first fits" same "$(rows one . 0 . .)" "$(rows first . 0 . .)"
 ok "a limit on links" small one --limit link
 ok "changes the figures" differ "$(rows one 0 0 0 0)" "$(rows first 0 0 0 0)"
-ok "capacity for all" small one --capacity 1000
+# growth FILE: figures of the larger fabrics that are not times
+growth()
+{
+	python3 -c 'import json, sys
+for g in json.load(open(sys.argv[1]))["growth"]: print(g["hosts"], g["score"], g["jct"])' "$1"
+}
+ok "larger fabrics" small one --json plain.json --growth=8
+ok "with a limit on links" small one --json link.json --growth=8 --limit link
+ok "which changes the figures" differ "$(growth plain.json)" "$(growth link.json)"
+ok "capacity for all" small one --capacity 1000 --json all.json --growth=8
+ok "there, too" grep -q "^128 1 " <(growth all.json)
 ok "is a score of 1 everywhere" [ "$(cut -d, -f9 one.csv | sort -u | paste -sd,)" = "1,score" ]
 
 # shellcheck disable=SC2016 # expanded by the inner shell

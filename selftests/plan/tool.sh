@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# inaconf topo and inaconf plan tree from the outside: words, exit status, what is printed and
+# inaconf topo, plan tree and plan load from the outside: words, exit status, what is printed and
 # what is not. KTAP on standard output.
 #
 #   tool.sh INACONF
@@ -203,5 +203,30 @@ sed 's/size: 1G//' measure.yaml >bad.yaml
 ok "no size" refuses "size is required: bad.yaml does not say it" \
 	plan tree topo topo.yaml measure bad.yaml root ps job 7
 ok "plan alone" gives 2 "" plan
+
+# pressure: of the last ten seconds, as the kernel tells it, rounded; nothing if it does not
+# shellcheck disable=SC2317 # called by ok
+pressure()
+{
+	[[ ! -e /proc/pressure/cpu ]] ||
+		awk '/^some/ { sub(/.*avg10=/, ""); printf "%.0f\n", $1 }' /proc/pressure/cpu
+}
+
+# A report says it, as it was just before or just after, in one of five attempts: it changes every two seconds.
+# shellcheck disable=SC2317 # called by ok
+reports_pressure()
+{
+	local before after said i
+	for ((i = 0; i < 5; i++)); do
+		before=$(pressure)
+		gives 0 "" -j plan load || return
+		after=$(pressure)
+		said=$(jq -r '."cpu-pressure" // empty' out)
+		[[ $before && $said ]] || { [[ ! $before && ! $said ]]; return; }
+		((said < (before < after ? before : after) - 1 || said > (before > after ? before : after) + 1)) || return 0
+	done
+	return 1
+}
+ok "a report: the pressure that the kernel tells" reports_pressure
 
 cases_end

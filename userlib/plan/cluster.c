@@ -209,12 +209,22 @@ int ina_cluster_find(const struct ina_cluster *cluster, const char *name)
 	return -1;
 }
 
+/* Index of the machine that is reached at @where, -1 if there is none. */
+static int cluster_at(const struct ina_cluster *cluster, const char *where)
+{
+	int i = cluster->n_hosts - 1;
+
+	while (i >= 0 && strcmp(cluster->hosts[i].where, where))
+		i--;
+	return i;
+}
+
 static int cluster_take_node(struct ina_cluster *cluster, const struct ina_plan_job *job,
 			     const struct ina_plan_node *node, bool apply,
 			     struct ina_doc_error *err)
 {
 	const char *where = node->where ? node->where : node->host;
-	int host = ina_cluster_find(cluster, node->host);
+	int host = ina_cluster_find(cluster, node->host), at = cluster_at(cluster, where);
 
 	if (apply && !node->addr) {
 		snprintf(err->text, sizeof(err->text),
@@ -228,11 +238,18 @@ static int cluster_take_node(struct ina_cluster *cluster, const struct ina_plan_
 			 job->id, node->host, where);
 		return -EINVAL;
 	}
-	if (host < 0)
+	if (host < 0 && at < 0)
 		return cluster_add_host(cluster, node->host, where) < 0 ?
 		       cluster_fail(err, "out of memory") : 0;
-	if (!strcmp(cluster->hosts[host].where, where))
+	/* A former plan may have reached it in another way, or given it another name. */
+	if (!apply || host == at)
 		return 0;
+	if (host < 0) {
+		snprintf(err->text, sizeof(err->text),
+			 "job %" PRIu32 ": host %.80s is at %.80s, and so is host %.80s: a machine "
+			 "has one name", job->id, node->host, where, cluster->hosts[at].name);
+		return -EINVAL;
+	}
 	snprintf(err->text, sizeof(err->text),
 		 "job %" PRIu32 ": host %.80s is at %.80s, and at %.80s in another job", job->id,
 		 node->host, where, cluster->hosts[host].where);
@@ -247,9 +264,8 @@ static int cluster_take_plan(struct ina_cluster *cluster, const struct ina_plan 
 	for (int j = 0; j < plan->n_jobs; j++) {
 		const struct ina_plan_job *job = &plan->jobs[j];
 
-		for (int i = 0; !ret && i < job->n_nodes; i++) {
+		for (int i = 0; !ret && i < job->n_nodes; i++)
 			ret = cluster_take_node(cluster, job, &job->nodes[i], apply, err);
-		}
 	}
 	return ret;
 }

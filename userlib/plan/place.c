@@ -16,7 +16,7 @@
 
 #include "place.h"
 
-#define INA_PLACE_TIE	0x1p-24	/* of a neighbour: far below any difference of scores */
+#define INA_PLACE_TIE	0x1p-24	/* of a neighbour, in the least difference of scores */
 #define INA_PLACE_POD	2	/* of a pod, in neighbours */
 
 /**
@@ -73,6 +73,7 @@ struct ina_place_pod {
  * @size: machines
  * @free: of them, not taken
  * @alpha: weight of a fragment left free
+ * @tie: weight of a neighbour
  * @joins: machines of a job in a rack from which on its tree takes the rack's switch
  * @row: best score in the pods so far, of 0 to @size machines
  * @choice: machines in a part by part and machines so far
@@ -90,6 +91,7 @@ struct ina_place {
 	int size;
 	int free;
 	double alpha;
+	double tie;
 	int joins;
 	double *row;
 	int *choice;
@@ -213,6 +215,7 @@ struct ina_place *ina_place_create(const struct ina_topo *topo, double alpha, bo
 	if (!place)
 		return NULL;
 	place->alpha = alpha;
+	place->tie = INA_PLACE_TIE * (alpha > 0 && alpha < 1 ? alpha : 1);
 	place->joins = every ? 1 : 2;
 	err = ina_place_build(place, topo);
 	if (err) {
@@ -406,7 +409,7 @@ static int ina_place_pod_row(const struct ina_place *place, const struct ina_pla
 
 		for (j = 0; j <= rack->free; j++)
 			part[j] = ina_place_rack_score(place, rack->size, rack->free, j) +
-				  INA_PLACE_TIE * ina_place_tie(place, rack, j);
+				  place->tie * ina_place_tie(place, rack, j);
 		have = ina_place_extend(row, have, part, rack->free, limit,
 					choice ? choice + (size_t)i * (limit + 1) : NULL);
 	}
@@ -427,7 +430,7 @@ static void ina_place_pod_single(const struct ina_place *place, struct ina_place
 		if (!rack->free)
 			continue;
 		more = ina_place_rack_score(place, rack->size, rack->free, 1) - without -
-		       INA_PLACE_TIE * rack->jobs;
+		       place->tie * rack->jobs;
 		if (more < least) {
 			least = more;
 			pod->rack = pod->racks[i];
@@ -457,7 +460,7 @@ static int ina_place_refresh(struct ina_place *place, struct ina_place_pod *pod)
 			pod->single[1] = 1;
 	}
 	for (j = 1; place->joins == 1 && j <= pod->free; j++)
-		pod->row[j] += INA_PLACE_TIE * INA_PLACE_POD;
+		pod->row[j] += place->tie * INA_PLACE_POD;
 	pod->stale = false;
 	return 0;
 }

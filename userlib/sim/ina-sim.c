@@ -239,8 +239,8 @@ static int ina_sim_all(const struct ina_sim_options *o, const struct ina_sim_wor
 }
 
 /* The planner on one size: jobs of the first histogram that take one step each. */
-static int ina_sim_size(const struct ina_sim_workload *load, struct ina_sim_config *config,
-			int degree, uint64_t seed, struct ina_sim_growth *growth)
+static int ina_sim_size(const struct ina_sim_options *o, const struct ina_sim_workload *load,
+			struct ina_sim_config *config, int degree, struct ina_sim_growth *growth)
 {
 	struct ina_topo *topo = ina_topo_fat_tree(degree, 200e9, 0);
 	struct ina_sim_job *jobs;
@@ -248,10 +248,11 @@ static int ina_sim_size(const struct ina_sim_workload *load, struct ina_sim_conf
 
 	if (!topo)
 		return -errno;
+	ina_sim_limit(topo, o->links, o->capacity);
 	growth->hosts = degree * degree * degree / 4;
 	growth->switches = topo->n_nodes - growth->hosts;
 	n = 200 + growth->hosts / 4;
-	jobs = ina_sim_workload_draw(load, 0, n, growth->hosts, seed);
+	jobs = ina_sim_workload_draw(load, 0, n, growth->hosts, o->seed);
 	if (!jobs)
 		err = -errno;
 	for (i = 0; jobs && i < n; i++)
@@ -279,8 +280,8 @@ static int ina_sim_grow(const struct ina_sim_options *o, const struct ina_sim_wo
 	table->growth = calloc((size_t)n, sizeof(*table->growth));
 	if (!table->growth)
 		return -ENOMEM;
-	for (; !err && table->n_growth < n; table->n_growth++)
-		err = ina_sim_size(load, &config, degrees[table->n_growth], o->seed,
+	for (; !err && table->n_growth < n && degrees[table->n_growth] <= o->growth; table->n_growth++)
+		err = ina_sim_size(o, load, &config, degrees[table->n_growth],
 				   &table->growth[table->n_growth]);
 	return err;
 }

@@ -58,7 +58,7 @@ static const struct option ina_sim_long[] = {
 	{ "speedup", required_argument, NULL, OPT_SPEEDUP },
 	{ "latency", required_argument, NULL, OPT_LATENCY },
 	{ "round", required_argument, NULL, OPT_ROUND },
-	{ "growth", no_argument, NULL, OPT_GROWTH },
+	{ "growth", optional_argument, NULL, OPT_GROWTH },
 	{ "csv", required_argument, NULL, OPT_CSV },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "markdown", required_argument, NULL, OPT_MARKDOWN },
@@ -93,7 +93,8 @@ static const char ina_sim_help[] =
 	"                           network, or whenever their tree is free (default: both)\n"
 	"      --alpha A            weight of fragments left free (default: 0.5)\n"
 	"      --candidates N       trees looked at for a job (default: 64)\n"
-	"      --growth             time the planner on fabrics up to 18,522 hosts, too\n"
+	"      --growth[=K]         time the planner on fat-trees up to degree K, too (default:\n"
+	"                           42, which has 18,522 hosts)\n"
 	"      --csv FILE, --json FILE, --markdown FILE, --svg FILE  write these as well\n"
 	"\n"
 	"exit status: 0 done; 1 a failure; 2 wrong usage or input\n";
@@ -186,8 +187,9 @@ static int ina_sim_option(struct ina_sim_options *o, int c, const char *name, co
 
 	switch (c) {
 	case OPT_GROWTH:
-		o->growth = true;
-		return 0;
+		bad = word ? ina_sim_integer(name, word, 8, 42, &number) : 0;
+		o->growth = word ? (int)number : 42;
+		return bad;
 	case OPT_RATE:
 		return ina_sim_rate(o, name, word);
 	case OPT_SPEEDUP:

@@ -38,7 +38,7 @@ enum ina_sim_which {
  * @speedup: of aggregation in the network
  * @latency: seconds of each all-reduce
  * @round: bytes after which one asks again
- * @growth: time the planner on larger fabrics, too
+ * @growth: largest degree the planner is timed on as well, 0: none
  * @csv: file to write, NULL for none
  * @json: file to write, NULL for none
  * @markdown: file to write, NULL for none
@@ -64,7 +64,7 @@ struct ina_sim_options {
 	double speedup;
 	double latency;
 	double round;
-	bool growth;
+	int growth;
 	const char *csv;
 	const char *json;
 	const char *markdown;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A bar chart in SVG: for each rate a panel, for each trace the score of each variant.
+ * A bar chart in SVG: for each rate a panel, for each trace the score of each variant, and under
+ * its bar the mean JCT.
  */
 #include <string.h>
 
@@ -9,7 +10,8 @@
 #define PLOT_LEFT	60
 #define PLOT_BAR	9
 #define PLOT_HEIGHT	220
-#define PLOT_PANEL	(PLOT_HEIGHT + 70)
+#define PLOT_JCT	36	/* room for a time, upright */
+#define PLOT_PANEL	(PLOT_HEIGHT + PLOT_JCT + 70)
 #define PLOT_TOP	20
 
 static const char *const ina_sim_colours[] = {
@@ -35,7 +37,7 @@ static void ina_sim_plot_axis(FILE *file, int top, int width, double rate)
 	fprintf(file, "<text x=\"%d\" y=\"%d\">INA efficiency score", PLOT_LEFT, top - 6);
 	if (rate > 0)
 		fprintf(file, ", all-reduce at %g GB/s", rate / 1e9);
-	fprintf(file, "</text>\n");
+	fprintf(file, "; below each bar: mean JCT in s</text>\n");
 	for (i = 0; i <= 5; i++) {
 		int y = top + PLOT_HEIGHT - i * PLOT_HEIGHT / 5;
 
@@ -63,6 +65,18 @@ static void ina_sim_plot_legend(const struct ina_sim_table *table, int variants,
 	}
 }
 
+/* The bar of a row at @x on a ground at @y, and its time below. */
+static void ina_sim_plot_bar(const struct ina_sim_row *row, int x, int y, const char *colour,
+			     FILE *file)
+{
+	double height = PLOT_HEIGHT * (row->result.score > 0 ? row->result.score : 0);
+
+	fprintf(file, "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"/>\n", x,
+		y - height, PLOT_BAR - 1, height, colour);
+	fprintf(file, "<text transform=\"translate(%d %d) rotate(-90)\" text-anchor=\"end\" "
+		"font-size=\"9\">%.3f</text>\n", x + PLOT_BAR - 2, y + 4, row->result.jct);
+}
+
 void ina_sim_plot(const struct ina_sim_table *table, FILE *file)
 {
 	int variants = ina_sim_plot_variants(table), group = variants * PLOT_BAR + 14, i;
@@ -82,7 +96,6 @@ void ina_sim_plot(const struct ina_sim_table *table, FILE *file)
 	for (i = 0, top = PLOT_TOP - PLOT_PANEL; i < table->n; i++) {
 		const struct ina_sim_row *row = &table->rows[i];
 		int at = i / variants % traces, x = PLOT_LEFT + 7 + at * group;
-		double score = row->result.score > 0 ? row->result.score : 0;
 
 		if (i % (variants * traces) == 0) {
 			top += PLOT_PANEL;
@@ -90,11 +103,10 @@ void ina_sim_plot(const struct ina_sim_table *table, FILE *file)
 		}
 		if (i % variants == 0)
 			fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-				x + variants * PLOT_BAR / 2, top + PLOT_HEIGHT + 26, row->trace);
-		fprintf(file, "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" "
-			"fill=\"%s\"/>\n", x + i % variants * PLOT_BAR,
-			top + 10 + PLOT_HEIGHT * (1 - score), PLOT_BAR - 1, PLOT_HEIGHT * score,
-			ina_sim_colours[i % variants]);
+				x + variants * PLOT_BAR / 2, top + PLOT_HEIGHT + PLOT_JCT + 26,
+				row->trace);
+		ina_sim_plot_bar(row, x + i % variants * PLOT_BAR, top + 10 + PLOT_HEIGHT,
+				 ina_sim_colours[i % variants], file);
 	}
 	ina_sim_plot_legend(table, variants, top + PLOT_PANEL, file);
 	fprintf(file, "</svg>\n");
