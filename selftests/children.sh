@@ -9,15 +9,17 @@
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
+limit=$((120 * _patience))
+
 # run_children N ELEMENTS ROUNDS [OPTION...]
 run_children()
 {
 	local n=$1 elements=$2 rounds=$3
 	shift 3
-	root_of root 7 "$n" capacity 20000 deadline 120000 &&
+	root_of root 7 "$n" capacity 20000 deadline "${limit}000" &&
 		on leaves rawnode --parent 10.0.0.1 --first 10.1.0.1 --count "$n" --capacity 20000 \
-			--deadline 120000 --elements "$elements" --rounds "$rounds" \
-			--timeout "$((30 * _patience))" "$@" &&
+			--deadline "${limit}000" --elements "$elements" --rounds "$rounds" \
+			--timeout "$limit" "$@" &&
 		on root inaconf -j stats show job 7 all |
 			has "\"rounds_done\": *${rounds}[,}]" '"rounds_failed": *0[,}]' \
 				'"tx_drop": *0[,}]' '"count_wrong": *0[,}]'
@@ -28,11 +30,11 @@ run_nodes()
 {
 	local i elements=$2 pids=() children=()
 	on root inaconf job del 7
-	on root inaconf job add 7 capacity "$elements" || return
+	on root inaconf job add 7 capacity "$elements" deadline "${limit}000" || return
 	for ((i = 1; i <= $1; i++)); do
 		host_add "n$i" "10.0.0.$((10 + i))/24"
 		on "n$i" inaconf dev add eth0 &&
-			on "n$i" inaconf job add 7 capacity "$elements" &&
+			on "n$i" inaconf job add 7 capacity "$elements" deadline "${limit}000" &&
 			on "n$i" inaconf tree set job 7 parent 10.0.0.1 || return
 		children+=(child "10.0.0.$((10 + i))")
 	done
@@ -46,6 +48,8 @@ run_nodes()
 		has "\"rounds_done\": *${3}[,}]" '"rounds_failed": *0[,}]' '"count_wrong": *0[,}]'
 }
 
+# A link that loses nothing holds what 256 children are told at once, also while the receiver is slow.
+echo 10000 >/proc/sys/net/core/netdev_max_backlog
 load
 switch_add 1500
 host_add root 10.0.0.1/24

@@ -337,13 +337,13 @@ static int step_bad_pointer(char **word)
 /* attach-read-only JOB: the answer cannot be written. */
 static int step_attach_read_only(char **word)
 {
-	struct ina_attach *attach = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	struct ina_attach *attach = mmap(NULL, sizeof(*attach), PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (attach == MAP_FAILED)
 		return errno;
 	attach->job = (uint32_t)number(word[1]);
-	mprotect(attach, 4096, PROT_READ);
+	mprotect(attach, sizeof(*attach), PROT_READ);
 	return result(ioctl(file->fd, INA_IOC_ATTACH, attach));
 }
 

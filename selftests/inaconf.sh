@@ -113,7 +113,7 @@ ok "a graph and JSON exclude each other" \
 ok "a root with a worker is set" silent tree set job 8 workers 1
 ok "all trees are shown" test "$(inaconf tree show | grep -c ^job)" = 2
 ok "all trees are in JSON" json "[tree['job'] for tree in it] == [7, 8]" tree show
-devtest "attach 8" "wait open 5000" pause >"$_dir/worker.log" 2>&1 &
+devtest "attach 8" "wait open 20000" pause >"$_dir/worker.log" 2>&1 &
 worker=$!
 _pids+=("$worker")
 wait_for 20 grep -q '^pid' "$_dir/worker.log"

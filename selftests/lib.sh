@@ -69,6 +69,18 @@ wait_for()
 	return 0 # not that of read
 }
 
+# one_of N COMMAND...: it succeeds in one of N attempts. A machine that stands still for a moment
+# spoils one measurement; what is broken spoils all.
+one_of()
+{
+	local _left=$1
+	shift
+	while ((_left-- > 0)); do
+		"$@" && return
+	done
+	return 1
+}
+
 # full A B: A at full size, B in a small pass.
 full()
 {

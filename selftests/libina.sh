@@ -15,7 +15,7 @@ depth=4
 window=$((capacity * depth))
 many=$((capacity * 10 + 17)) # eleven rounds
 long=$((60 * _patience * 1000))
-short=300
+short=2000
 declare -A to=() from=() pid=()
 
 # worker NAME RANK
@@ -136,7 +136,7 @@ switch_add 1500
 host_add r 10.0.0.1/24
 host_add w 10.0.0.2/24
 declare -A settings=([7]="deadline 600000" [8]="dtype fp32 deadline 600000"
-	[9]="deadline $((2 * _patience))000" [10]="on-loss degrade deadline $((2 * _patience))000")
+	[9]="deadline $((6 * _patience))000" [10]="on-loss degrade deadline $((10 * _patience))000")
 for n in r w; do
 	on $n inaconf dev add eth0
 	for id in 7 8 9 10; do

@@ -8,7 +8,7 @@
 # shellcheck disable=SC2317 # ok calls the functions
 . "$(dirname "$0")/lib.sh"
 
-deadline=$((20 * _patience))
+deadline=$((60 * _patience))
 
 # run RANK OPTION...: a worker; PID in $!.
 run()

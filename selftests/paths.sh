@@ -168,19 +168,44 @@ control_start()
 	wait_for 10 grep -q 'listening on' "$_dir/control-$1"
 }
 
-# control_fastest NODE LEAF: at least 60 of 100 of them took the spine of the path with the shortest way
+# control_fastest LEAF: at least 60 of 100 of them took the spine of 10 ms
 control_fastest()
 {
-	local sport dst spine
-	read -r sport dst < <(on "$1" inaconf -j path show job 7 |
-		jq -r '[.[] | select(.state == "up")] | min_by(.rtt_ns) | "\(.sport) \(.dst)"')
-	spine=$(spines_of "$1" "$dst" 4253 "$sport")
-	awk -v spine="$spine" '$2 ~ /^s[0-9]+$/ { n[$2]++; all++ }
+	awk '$2 ~ /^s[0-9]+$/ { n[$2]++; all++ }
 		END {
 			for (s in n) printf "%s: %d ", s, n[s]
-			print "control packets, the fastest is " spine
-			exit !(all >= 20 && n[spine] * 100 >= all * 60)
-		}' "$_dir/control-$2"
+			print "control packets"
+			exit !(all >= 20 && n["s1"] * 100 >= all * 60)
+		}' "$_dir/control-$1"
+}
+
+# small: rounds that fit a super-packet, and all that NODE-paths, control-LEAF and small.log tell of them
+small()
+{
+	local n leaf worker captors=()
+	for n in w root; do
+		on "$n" inaconf -j path show job 7 >"$_dir/$n-paths" || return
+	done
+	for leaf in l1 l2; do
+		control_start "$leaf" || return
+	done
+	spawn w small.log ina-perf --job 7 --rank 0 --rounds "$(full 60 30)" --elements 8 --inflight 1 --json
+	worker=$!
+	finish "$worker" || { wrong=1; return 1; }
+	kill -INT "${captors[@]}"
+	wait "${captors[@]}"
+}
+
+# took_20ms: half of them, and a little
+took_20ms()
+{
+	log small.log | jq -e '.latency_us.p50 < 35000'
+}
+
+# small_fastest: all of them did as they should
+small_fastest()
+{
+	small && fastest w && fastest root && took_20ms && control_fastest l1 && control_fastest l2
 }
 
 # downs: how often w has missed a path
@@ -208,6 +233,12 @@ missed()
 	at=$(($(date -d "$at" +%s%3N) - $2))
 	echo "after $at ms"
 	((at <= $3))
+}
+
+# unlinked DEVICE: of w; its path is left before the command that took the link away ends
+unlinked()
+{
+	on w ip link set "$1" down && path_state w link-down 1
 }
 
 # few_missed BEFORE: answers may be late on a busy host, but not often
@@ -307,12 +338,8 @@ before=$(device_sent w eth1)
 ok "rounds go on with it" goes_on
 ok "it is used" wait_for 20 device_used w eth1 $((before + 20000))
 ok "and up" wait_for 20 device_path_up eth1
-before=$(downs)
-on w ip link set eth1 down
-start=$(now_ms)
-timed "the link of a device is missed at once" missed "$before" "$start" "$slack" && cat "$_dir/case"
-timed "for that reason" wait_for 10 grep -q ' path-down .* has no link' "$_dir/w-events"
-ok "that is shown" path_state w link-down 1
+ok "the link of a device is missed at once" unlinked eth1
+timed "that is told" wait_for 10 grep -q ' path-down .* has no link' "$_dir/w-events"
 ok "rounds go on without that device" goes_on
 on w ip link set eth1 up
 on w ip route replace default via "${addr[w1]%.*}.254" dev eth1 table 101
@@ -354,24 +381,14 @@ done
 for i in 1 2 3 4; do
 	spine_shape "s$i" delay $((10 * i))
 done
-for n in w root; do
-	on $n inaconf -j path show job 7 >"$_dir/$n-paths"
-done
-spawn w small.log ina-perf --job 7 --rank 0 --rounds "$(full 60 30)" --elements 8 --inflight 1 --json
-ok "small rounds end" finish $!
+ok "small rounds end" small
+# The first ones learn how long they take, and a busy host may mislead them.
+wrong=
+[[ ${INA_SIZE:-full} == full ]] && wait_for 30 small_fastest
+ok "each of their sums was right" test -z "$wrong"
 timed "they take the path of 10 ms" fastest w
 timed "their results too" fastest root
-timed "half of them take 20 ms and a little" test "$(log small.log | jq '.latency_us.p50 < 35000')" = true
-log small.log
-
-# So does control, now that it is known which that is.
-captors=()
-control_start l1
-control_start l2
-spawn w control.log ina-perf --job 7 --rank 0 --rounds "$(full 60 30)" --elements 8 --inflight 1
-ok "more small rounds end" finish $!
-kill -INT "${captors[@]}"
-wait "${captors[@]}"
-timed "control takes the path of the shortest way" control_fastest w l1 && cat "$_dir/case"
-timed "also down the tree" control_fastest root l2 && cat "$_dir/case"
+timed "half of them take 20 ms and a little" took_20ms
+timed "control takes the path of the shortest way" control_fastest l1 && cat "$_dir/case"
+timed "also down the tree" control_fastest l2 && cat "$_dir/case"
 done_testing

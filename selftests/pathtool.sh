@@ -84,13 +84,22 @@ fabric()
 # auto WORD...: what path auto finds at a, as JSON in out
 auto()
 {
+	asked=("$@")
 	on a inaconf -j path auto "$@" >"$_dir/out" 2>"$_dir/err" && return
 	cat "$_dir/err"
 	return 1
 }
 
-# found EXPRESSION: it holds for what was found
+# found EXPRESSION: it holds for what was found, or is found when routers are asked once more, if that changes
+# nothing: where the machine stands still, answers come too late.
 found()
+{
+	holds "$1" && return
+	[[ " ${asked[*]} " == *" dry-run "* ]] && auto "${asked[@]}" && holds "$1"
+}
+
+# holds EXPRESSION: for what is in out
+holds()
 {
 	python3 - "$1" "$_dir/out" <<-'END'
 		import json, sys

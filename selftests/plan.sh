@@ -14,7 +14,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/rounds.sh"
 
-deadline=$(full 30 60)
+deadline=$(full 60 240)
 elements=$(full 5000 1000)
 more=$(full 10 3)
 declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [a1]=10.0.0.3 [a2]=10.0.0.4 [w0]=10.0.0.10
@@ -218,7 +218,7 @@ ok "a report is what this machine says" has '"time-ms":[0-9]+.*"memory-used":[0-
 	<<<"$(inaconf -n "$(ns "$busy")" -j plan load)"
 sed "s/where: ina-$_tag-/where: at-/" "$_dir/topo" >"$_dir/remote-topo"
 inaconf plan watch "$_dir/remote" topo "$_dir/remote-topo" measure "$_dir/measure" hook "$_dir/hook" \
-	interval 1 hold 2 >"$_dir/watch" 2>&1 &
+	timeout 60 interval 1 hold 2 >"$_dir/watch" 2>&1 &
 watch=$!
 _pids+=("$watch")
 echo 90 >"$_dir/load-$busy"

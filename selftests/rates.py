@@ -7,11 +7,13 @@
                                               each child had one
   rates.py GRANTS BYTES reached GRANT...      there was a time at which these were granted; -: nothing
   rates.py GRANTS BYTES alone                 the last that sends has all it can send, or all there is
-  rates.py GRANTS BYTES wire LESS MORE        where grants stay for a while, never more than that and MORE
-                                              percent is sent, and at least once not LESS percent
-                                              less: a busy host is late
+  rates.py GRANTS BYTES above MORE            where grants stay for a while, never more than that and MORE
+                                              percent is sent
+  rates.py GRANTS BYTES wire LESS MORE        the same, and at least once not LESS percent less: a busy
+                                              host is late
 
-GRANTS is /proc/uptime and the JSON of `inaconf tree show`, in turns; BYTES is of linkload.
+GRANTS is /proc/uptime and the JSON of `inaconf tree show`, in turns; BYTES is of linkload. What is told
+held at some time between the uptime before and the one behind it.
 """
 import json
 import sys
@@ -22,30 +24,29 @@ STAYS = 0.5    # seconds that are long enough to measure
 
 
 def read_grants(path):
-    """[(time, (Mbit/s or None of each child))]"""
-    text, out, at, decoder = open(path).read(), [], 0, json.JSONDecoder()
-    while True:
-        try:
-            when, at = decoder.raw_decode(text, at)
+    """[(time before, time behind, (Mbit/s or None of each child))]"""
+    text, found, at, decoder = open(path).read(), [], 0, json.JSONDecoder()
+    try:
+        while True:
             while text[at].isspace():
                 at += 1
-            tree, at = decoder.raw_decode(text, at)
-        except (ValueError, IndexError):
-            return out
-        while at < len(text) and text[at].isspace():
-            at += 1
-        out.append((when, tuple(c['rate'] * 8e-6 if 'rate' in c else None for c in tree[0]['children'])))
+            value, at = decoder.raw_decode(text, at)
+            found.append(value)
+    except (ValueError, IndexError):
+        pass
+    return [(before, behind, tuple(c['rate'] * 8e-6 if 'rate' in c else None for c in tree[0]['children']))
+            for before, tree, behind in zip(found[::2], found[1::2], found[2::2])]
 
 
 def spans(grants):
-    """[(start, end, grants)] of times at which they stayed the same, or nearly so."""
+    """[(start, end, grants)] of times at which they surely stayed the same, or nearly so."""
     out = []
-    for when, now in grants:
+    for before, behind, now in grants:
         if out and all((a is None) == (b is None) and (a is None or abs(a - b) < 0.02 * b)
                        for a, b in zip(now, out[-1][2])):
-            out[-1][1] = when
+            out[-1][1] = max(before, out[-1][0])
         else:
-            out.append([when, when, now])
+            out.append([behind, behind, now])
     return out
 
 
@@ -70,44 +71,49 @@ def text_of(grants):
 
 
 def check_bound(grants, _, most, *children):
-    for when, now in grants:
+    for when, _, now in grants:
         if sum(g or 0 for g in now) > float(most) * 1.001:
             return f'{when}: {text_of(now)}: more than {most} together'
         if any((g or 0) > float(c) * 1.001 for g, c in zip(now, children)):
             return f'{when}: {text_of(now)}: more than {children}'
-    had = [any(child) for child in zip(*(now for _, now in grants))]
+    had = [any(child) for child in zip(*(now for *_, now in grants))]
     return None if had and all(had) else f'who was granted something: {had}'
 
 
 def check_reached(grants, _, *wanted):
     wanted = [None if w == '-' else float(w) for w in wanted]
-    if any(all(is_near(g, w) for g, w in zip(now, wanted)) for _, now in grants):
+    if any(all(is_near(g, w) for g, w in zip(now, wanted)) for *_, now in grants):
         return None
     return 'never: ' + text_of(wanted)
 
 
 def check_alone(grants, _):
-    last = [now for _, now in grants if sum(g is not None for g in now) == 1]
+    last = [now for *_, now in grants if sum(g is not None for g in now) == 1]
     alone = last[-1] if last else ()
     return None if any(is_near(g, w) for g, w in zip(alone, (6, 12, 24))) else 'alone: ' + text_of(alone)
 
 
+def measured(grants, samples):
+    """[(start, end, child, Mbit/s granted, Mbit/s sent)] where grants stayed for a while"""
+    return [(start, end, child, grant, rate) for start, end, now in spans(grants)
+            for child, grant in enumerate(now)
+            for rate in [sent(samples, start + SETTLED, end, child)]
+            if end - start >= STAYS + SETTLED and grant is not None and rate is not None]
+
+
+def check_above(grants, samples, more):
+    for start, end, child, grant, rate in measured(grants, samples):
+        if rate > grant * (1 + int(more) / 100):
+            return f'{start:.2f} to {end:.2f}: child {child} sent {rate:.2f} of {grant:.2f} Mbit/s'
+    return None
+
+
 def check_wire(grants, samples, less, more):
-    best, measured = 0, 0
-    for start, end, now in spans(grants):
-        if end - start < STAYS + SETTLED:
-            continue
-        for child, grant in enumerate(now):
-            rate = sent(samples, start + SETTLED, end, child)
-            if grant is None or rate is None:
-                continue
-            measured += 1
-            best = max(best, rate / grant)
-            if rate > grant * (1 + int(more) / 100):
-                return f'{start:.2f} to {end:.2f}: child {child} sent {rate:.2f} of {grant:.2f} Mbit/s'
-    if best < 1 - int(less) / 100:
-        return f'at best {best:.2f} of a grant was sent'
-    return None if measured >= 3 else f'only {measured} times to measure'
+    parts = [rate / grant for *_, grant, rate in measured(grants, samples)]
+    if max(parts, default=0) < 1 - int(less) / 100:
+        return f'at best {max(parts, default=0):.2f} of a grant was sent'
+    return check_above(grants, samples, more) or \
+        (None if len(parts) >= 3 else f'only {len(parts)} times to measure')
 
 
 def check_show(grants, samples):

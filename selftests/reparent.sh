@@ -11,7 +11,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/rounds.sh"
 
-deadline=$(full 8 40)
+deadline=60
 elements=$(full 20000 3000)
 more=$(full 10 3)
 declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [a1]=10.0.0.3 [w0]=10.0.0.10
@@ -33,6 +33,7 @@ tree w2 a1
 tree w3 root
 monitor root events
 monitor w0 moved
+monitor w1 gone
 for i in 0 1 2 3; do
 	run w$i $i
 done
@@ -104,6 +105,9 @@ for w in w1 w2 w3; do
 		'failed: .*(root|tree replaced).*, all workers have the rounds below [1-9]' "$_dir/$w.log"
 	ok "which is so" below "$w.log"
 done
+ok "an event tells it, too" event gone round-failed \
+	'failed: (root lost|node removed) .*, all have the rounds below [1-9]' \
+	'.*"reason":"(root-lost|tree)",.*all have the rounds below [1-9]'
 ok "rounds go on" go_on
 ok "no sum was wrong" stop_all
 

@@ -15,7 +15,7 @@ host_add w0 10.0.0.11/24
 host_add w1 10.0.0.12/24
 for n in root w0 w1; do
 	on $n inaconf dev add eth0
-	on $n inaconf job add 7 capacity "$elements"
+	on $n inaconf job add 7 capacity "$elements" deadline 60000
 done
 on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
 on w0 inaconf tree set job 7 parent 10.0.0.1

@@ -151,7 +151,7 @@ fuzzed()
 	root_of "${root[@]}" || return
 	counters "$node" - was
 	raw "$node" --count 2 fuzz "$2" "$seed" &&
-		at_least "$node" - "${entry[$node]}" $((was[${entry[$node]}] + $2 / 2)) &&
+		wait_for 5 at_least "$node" - "${entry[$node]}" $((was[${entry[$node]}] + $2 / 2)) &&
 		{ raw "$node" --count 2 --rounds 3 || after_fail "${root[@]}"; }
 }
 

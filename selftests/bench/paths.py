@@ -4,7 +4,8 @@
 
   paths.py LOG FOLDER COMMAND
 
-Writes paths.md, paths.json and paths.svg into FOLDER.
+Writes paths.md, paths.json and paths.svg into FOLDER. A goal that was missed is said to be; a figure that is
+missing, or not positive, is an error.
 """
 import collections
 import json
@@ -15,6 +16,9 @@ sys.dont_write_bytecode = True
 from plot import COLORS, Panel, drawing, mean_rate, rates, table  # noqa: E402
 
 SPINES = ('s1', 's2', 's3', 's4')
+RUNS = {*(('bandwidth', 'ina', n) for n in (1, 2, 3, 4)), ('bandwidth', 'udp', 1), ('bandwidth', 'tcp', 4),
+        *((e, 'ina', 4) for e in ('follow', 'added', 'cut', 'small')), *(('small', f'ecmp-{s}', 1) for s in SPINES),
+        ('cpu', 'ina', 1), ('cpu', 'ina', 4)}
 EVERY = 0.2   # seconds of a point of a plot
 SETTLE = 2.0  # seconds after an event that are not in the means
 TITLES = {'follow': 'Others send on s1, s2, s3', 'added': 'Paths added one by one',
@@ -28,6 +32,8 @@ def read(path):
     for line in open(path):
         words = line.split()
         if words[:1] == ['run']:
+            if len(words) != 6 or not float(words[5]) > 0:
+                sys.exit('paths.py: no figure: ' + line.strip())
             runs.setdefault((words[1], words[2], int(words[3])), []).append(float(words[5]))
         elif words[:1] == ['load']:
             loads.setdefault(words[1], []).append((int(words[2]) / 1e6, [int(w) for w in words[3:]]))
@@ -35,8 +41,10 @@ def read(path):
             marks.setdefault(words[1], []).append((int(words[2]) / 1e6, ' '.join(words[3:])))
         elif words[:1] in (['host'], ['link'], ['columns']):
             head[words[0]] = ' '.join(words[1:])
-    if not runs:
-        sys.exit('paths.py: no runs in ' + path)
+    missing = [' '.join(map(str, r)) for r in sorted(RUNS - set(runs))] + \
+              [f'load of {e}' for e in TITLES if not loads.get(e) or not marks.get(e)]
+    if missing:
+        sys.exit(f'paths.py: missing in {path}: ' + ', '.join(missing))
     return head, runs, loads, marks
 
 

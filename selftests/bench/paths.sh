@@ -45,7 +45,9 @@ goodput()
 # bandwidth_ina PATHS REPEAT
 bandwidth_ina()
 {
-	plant 7 && both "${more[@]:0:$1 - 1}" && rounds_for "$measure" && echo "run bandwidth ina $1 $2 $(goodput)"
+	local got
+	plant 7 && both "${more[@]:0:$1 - 1}" && rounds_for "$measure" && got=$(goodput) &&
+		echo "run bandwidth ina $1 $2 $got"
 }
 
 # bandwidth_plain SYSTEM STREAMS REPEAT WORD...: of flow
@@ -97,11 +99,12 @@ mark()
 # end EXPERIMENT: no round has failed, no sum was wrong
 end()
 {
+	local got
 	mark "$1" end
 	kill -INT "$worker"
 	wait "$worker" || { log out && return 1; }
 	load_of "$1"
-	echo "run $1 ina 4 1 $(goodput)"
+	got=$(goodput) && echo "run $1 ina 4 1 $got"
 }
 
 # Others send a quarter, a half and three quarters of what a link can on three of four.
@@ -154,9 +157,12 @@ cut_off()
 # small SYSTEM PATHS REPEAT JOB: half of small rounds take no longer than that, in ms
 small()
 {
+	local got
 	spawn w out ina-perf --job "$4" --rank 0 --rounds "$(full 100 30)" --elements 8 --inflight 1 --json
-	finish $! || { log out && return 1; }
-	echo "run small $1 $2 $3 $(log out | jq '.latency_us.p50 / 1000')"
+	finish $! && goodput >/dev/null && got=$(log out | jq '.latency_us.p50 / 1000') &&
+		echo "run small $1 $2 $3 $got" && return
+	log out
+	return 1
 }
 
 # A port of both ends that leads by a spine: what plain ECMP may choose.

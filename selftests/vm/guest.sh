@@ -120,12 +120,8 @@ guest_check_leaks()
 	sleep 6
 	echo scan >"$INA_KMEMLEAK"
 	cat "$INA_KMEMLEAK" >"$results/kmemleak.log"
-	if [[ -s $results/kmemleak.log ]]; then
-		verdict "fail kmemleak $(grep -c '^unreferenced' "$results/kmemleak.log") objects leaked"
-		head -n 60 "$results/kmemleak.log" >/dev/console
-	else
-		verdict "pass kmemleak no object leaked"
-	fi
+	verdict "$(ktap_leaks "$results/kmemleak.log")"
+	head -n 60 "$results/kmemleak.log" >/dev/console
 }
 
 ulimit -c 0

@@ -20,6 +20,7 @@ kernel_fragment()
 {
 	local -a files=("$here/config/fast.config" "$here/config/$VM_ARCH.config")
 	[[ $kind == fast ]] || files+=("$here/config/$kind.config")
+	[[ ! -e $here/config/$kind-$VM_ARCH.config ]] || files+=("$here/config/$kind-$VM_ARCH.config")
 	awk -v version="$version" '
 	function number(v, part) { split(v, part, "."); return part[1] * 1000 + part[2] }
 	/^#/ || !NF { next }

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Read a test's KTAP: top-level results become verdict lines as they arrive, and
-# at the end the plan and the exit status must agree with them. Sourced; ktap_judge is
-# for guest.sh, which has verdict() and the results and log variables.
+# at the end the plan and the exit status must agree with them. What kmemleak reports becomes
+# one, too. Sourced; ktap_judge is for guest.sh, which has verdict() and the results and log
+# variables.
 # shellcheck disable=SC2154
 
 # ktap_kunit: a kernel log on stdin, its KUnit results as KTAP on stdout: every case of every
@@ -80,5 +81,17 @@ ktap_judge()
 		verdict "fail $test exit status $rc without a failed case"
 	elif ((rc == 0 && denied)); then
 		verdict "fail $test exit status 0 in spite of failed cases"
+	fi
+}
+
+# ktap_leaks FILE: kmemleak's report as a verdict line. It is empty if nothing leaked.
+ktap_leaks()
+{
+	if [[ ! -r $1 ]]; then
+		echo "fail kmemleak no report"
+	elif [[ -s $1 ]]; then
+		echo "fail kmemleak $(grep -c '^unreferenced' "$1") objects leaked"
+	else
+		echo "pass kmemleak no object leaked"
 	fi
 }

@@ -25,7 +25,7 @@ usage()
 
 run_options()
 {
-	kind=fast version='' size=full cpus=2 memory=2G timeout='' limit='' name='' append='' qemu='' live='' quiet=''
+	kind=fast version='' size=full cpus=2 memory='' timeout='' limit='' name='' append='' qemu='' live='' quiet=''
 	while (($#)); do
 		case $1 in
 		--kernel) kind=${2%%:*} version=$([[ $2 != *:* ]] || echo "${2#*:}"); shift 2 ;;
@@ -48,6 +48,8 @@ run_options()
 	[[ $size == full || $size == small ]] || usage
 	[[ $version ]] || version=$(vm_default_version)
 	[[ $name ]] || name=$kind-$version-$size-$$
+	# With large pages, the console's buffers alone take more than one.
+	[[ $memory ]] || memory=$([[ $kind == debug ]] && echo 4G || echo 2G)
 }
 
 # The module for this kernel, plain and with the KUnit suites when asked for, and
@@ -128,7 +130,8 @@ run_append()
 	[[ $kind != debug ]] || echo "panic_on_warn=1 hung_task_panic=1"
 	# Only one test looks at it, and it costs the debug kernel a lock for each page that is mapped.
 	[[ $kind != debug || " ${tests[*]} " == *" netlink "* ]] || echo cgroup_disable=memory
-	[[ $kind == stock ]] || echo "BASH_ENV=$here/virtme.sh"
+	# Nobody attacks it, and an emulated CPU pays for each way into the kernel.
+	[[ $kind == stock ]] || echo "mitigations=off BASH_ENV=$here/virtme.sh"
 	echo "panic=-1"
 }
 

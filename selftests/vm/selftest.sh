@@ -6,6 +6,7 @@
 #   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/ktap.sh"
 . "$(dirname "$0")/splats.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -92,6 +93,14 @@ selftest_splats()
 	fi
 }
 
+# selftest_leaks TEXT VERDICT FILE: what is said of this report of kmemleak
+selftest_leaks()
+{
+	local got
+	got=$(ktap_leaks "$3")
+	if [[ $got == "$2" ]]; then report pass "$1"; else report fail "$1 ($got)"; fi
+}
+
 # selftest_count TEXT LAST VERDICTS: what they are summed up to, with this exit status and last line
 selftest_count()
 {
@@ -102,6 +111,24 @@ selftest_count()
 
 mkdir -p "$INA_BUILD/log"
 selftest_splats
+leaks=$INA_BUILD/log/runner-kmemleak.log
+: >"$leaks"
+selftest_leaks "an empty report of kmemleak passes" "pass kmemleak no object leaked" "$leaks"
+cat >"$leaks" <<'END'
+unreferenced object 0xffff0000c6b5a000 (size 1024):
+  comm "inaconf", pid 412, jiffies 4294938123 (age 24.560s)
+  hex dump (first 32 bytes):
+    00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
+  backtrace:
+    [<000000004b2c1a2e>] ina_job_create+0x44/0x2e0 [ina_agg]
+unreferenced object 0xffff0000c6b5b400 (size 64):
+  comm "inaconf", pid 412, jiffies 4294938123 (age 24.560s)
+END
+selftest_leaks "objects in it fail the run" "fail kmemleak 2 objects leaked" "$leaks"
+echo "what no kernel said yet" >"$leaks"
+selftest_leaks "so does anything else in it" "fail kmemleak 0 objects leaked" "$leaks"
+rm "$leaks"
+selftest_leaks "and that there is none" "fail kmemleak no report" "$leaks"
 selftest_count "one failure fails the whole" "2 passed, 1 failed, 1 skipped status 1" \
 	"pass a b\nfail a c\nskip a d\npass a fail\n"
 selftest_count "so does a whole without a case that passed" "0 passed, 0 failed, 1 skipped status 1" \

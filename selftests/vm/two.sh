@@ -22,7 +22,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 name=$2 test=${!#}
 options=("${@:3:$#-3}")
 results=$INA_BUILD/results/$name
-end_limit=60
+end_limit=180
 # The link is a pair of UDP sockets: like a cable, it does not hold up a sender whose
 # packets nobody takes. An address of our own needs no search for a free port.
 net=127.$((RANDOM % 254 + 1)).$((RANDOM % 254 + 1))
@@ -42,7 +42,7 @@ two_boot()
 {
 	boots=$((boots + 1)) order=''
 	peer=$results/vm2-$boots
-	INA_NO_BUILD=1 two_run 2 "$name/vm2-$boots" --cpus 1 --memory 1G --quiet \
+	INA_NO_BUILD=1 two_run 2 "$name/vm2-$boots" --cpus 1 --quiet \
 		>"$results/vm2-$boots.log" 2>&1 &
 	pid2=$!
 }
