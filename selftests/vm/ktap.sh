@@ -42,11 +42,12 @@ ktap_kunit()
 	}'
 }
 
-# ktap_verdicts TEST: KTAP on stdin, verdict lines on stdout, each at once. (Not in awk,
-# which may wait for more to read: what a guest reported before it died would be lost.)
+# ktap_verdicts TEST [CLOCKED]: KTAP on stdin, verdict lines on stdout, each at once. (Not in awk,
+# which may wait for more to read: what a guest reported before it died would be lost.) CLOCKED is
+# the verdict of a case that failed and depends on how evenly the machine runs, fail if absent.
 ktap_verdicts()
 {
-	local test=$1 line word text plan='' n=0
+	local test=$1 clocked=${2:-fail} line word text plan='' n=0
 	while IFS= read -r line || [[ $line ]]; do
 		line=${line%$'\r'}
 		if [[ $line =~ ^1\.\.([0-9]+) ]]; then
@@ -55,6 +56,7 @@ ktap_verdicts()
 			word=pass text=${BASH_REMATCH[4]:-(no text)}
 			[[ ! $line =~ ^ok\ .*#\ *SKIP ]] || word=skip
 			[[ $line != not* ]] || word=fail
+			[[ $line != not*' # CLOCKED' ]] || word=$clocked text=${text%' # CLOCKED'}
 			n=$((n + 1))
 			echo "$word $test $text"
 		fi
@@ -66,12 +68,13 @@ ktap_verdicts()
 	fi
 }
 
-# ktap_judge TEST STATUS: what the exit status adds to the cases already written.
+# ktap_judge TEST STATUS LINES: what the exit status adds to the cases already written behind so many
+# lines.
 ktap_judge()
 {
-	local test=$1 rc=$2 cases failed denied
-	cases=$(grep -c "^[a-z]* $test " "$results/verdict") || true
-	failed=$(grep -c "^fail $test " "$results/verdict") || true
+	local test=$1 rc=$2 behind=$3 cases failed denied
+	cases=$(tail -n +$((behind + 1)) "$results/verdict" | grep -c "^[a-z]* $test ") || true
+	failed=$(tail -n +$((behind + 1)) "$results/verdict" | grep -cE "^(fail|again) $test ") || true
 	denied=$(grep -c '^not ok' "$log") || true
 	if ((rc == 4 && cases == 0)); then
 		verdict "skip $test the whole test: $(grep -m 1 -i skip "$log" || echo 'exit status 4')"

@@ -38,6 +38,16 @@ selftest_expect()
 	fi
 }
 
+# selftest_expect_not TEXT LINE: the verdict must not have this line.
+selftest_expect_not()
+{
+	if grep -qxE "$2" "$verdict"; then
+		report fail "$1 (a line '$2' in ${verdict#"$INA_TOP/"})"
+	else
+		report pass "$1"
+	fi
+}
+
 # selftest_expect_tail TEXT PATTERN: the end of the kernel log was shown, with this in it.
 selftest_expect_tail()
 {
@@ -136,7 +146,8 @@ selftest_count "so does a whole without a case that passed" "0 passed, 0 failed,
 selftest_count "what passed and was skipped does not" "1 passed, 0 failed, 1 skipped status 0" \
 	"pass a b\nskip a c\n"
 selftest_run tests --quiet vm/selftest/pass vm/selftest/fail vm/selftest/silent vm/selftest/short \
-	vm/selftest/splat vm/selftest/hang vm/selftest/panic vm/selftest/pass
+	vm/selftest/splat vm/selftest/clocked vm/selftest/late vm/selftest/both vm/selftest/hang \
+	vm/selftest/panic vm/selftest/pass
 selftest_expect_status "a failed run exits with non-zero"
 selftest_expect "a passed case is reported" 'pass vm/selftest/pass passes'
 selftest_expect "a skipped case is reported" 'skip vm/selftest/pass is skipped.*'
@@ -144,6 +155,11 @@ selftest_expect "a failed case is reported" 'fail vm/selftest/fail fails on purp
 selftest_expect "a test without cases fails" 'fail vm/selftest/silent reported no case.*'
 selftest_expect "a test short of its plan fails" 'fail vm/selftest/short planned 3 cases, reported 1'
 selftest_expect "a kernel warning fails the test" 'fail vm/selftest/splat kernel log: .*WARNING:.*'
+selftest_expect "a test with a failed clocked case is run again" 'again vm/selftest/clocked keeps time'
+selftest_expect "and passes if it does not fail again" 'pass vm/selftest/clocked keeps time'
+selftest_expect "a clocked case that fails again fails" 'fail vm/selftest/late never keeps time'
+selftest_expect "a case that is not clocked fails at once" 'fail vm/selftest/both fails the first time'
+selftest_expect_not "and is not run again" 'pass vm/selftest/both fails the first time'
 selftest_expect "a test that hangs is ended" 'fail vm/selftest/hang ended by its time limit.*'
 selftest_expect "a panic is reported" 'fail vm/selftest/panic kernel panic: sysrq.*'
 

@@ -249,6 +249,6 @@ rm -f "$INA_BUILD"/results/*.pending
 : >"$total"
 trap test_end EXIT
 if [[ ${KERNELS:-} ]]; then test_matrix; else test_default; fi
-grep '^fail' "$total" || true
+grep -E '^(fail|again)' "$total" || true
 say "$((SECONDS - start)) s"
 "$here/count.sh" "$total"
