@@ -7,7 +7,14 @@
 #include "test.h"
 #include "watch.h"
 
-#define WATCH_TEST_LONG		(4 * HZ)
+#define WATCH_TEST_LONG		(100 * HZ)
+
+/* Nothing was heard of a neighbour for a while. */
+static void watch_test_quiet(struct ina_peer *peer, unsigned long time)
+{
+	peer->alive = jiffies - time;
+	peer->path[0].heard = jiffies - time;
+}
 
 /* A node in an epoch, with two children. */
 static struct ina_node *watch_test_node(struct kunit *test)
@@ -17,14 +24,11 @@ static struct ina_node *watch_test_node(struct kunit *test)
 	ina_test_join_all(node, 1);
 	ina_test_epoch(node, 10, 0, 2, 3);
 	KUNIT_ASSERT_TRUE(test, node->open);
+	/* Nobody is silent yet, however long the test takes. */
+	watch_test_quiet(&node->parent, -WATCH_TEST_LONG);
+	watch_test_quiet(&node->children[0].peer, -WATCH_TEST_LONG);
+	watch_test_quiet(&node->children[1].peer, -WATCH_TEST_LONG);
 	return node;
-}
-
-/* Nothing was heard of a neighbour for a while. */
-static void watch_test_quiet(struct ina_peer *peer, unsigned long time)
-{
-	peer->alive = jiffies - time;
-	peer->path[0].heard = jiffies - time;
 }
 
 static void watch_test_tick(struct ina_node *node)
@@ -73,11 +77,11 @@ static void tick__one_of_both(struct kunit *test)
 	struct ina_peer *peer = &node->children[1].peer;
 
 	watch_test_quiet(peer, WATCH_TEST_LONG);
-	peer->alive = jiffies;
+	peer->alive = jiffies + WATCH_TEST_LONG;
 	watch_test_tick(node);
 	KUNIT_EXPECT_FALSE(test, peer->silent);
 	watch_test_quiet(peer, WATCH_TEST_LONG);
-	peer->path[0].heard = jiffies;
+	peer->path[0].heard = jiffies + WATCH_TEST_LONG;
 	watch_test_tick(node);
 	KUNIT_EXPECT_FALSE(test, peer->silent);
 }
