@@ -333,8 +333,8 @@ before=$(counter w0 7 rounds_done)
 ok "rounds complete again over the living link" wait_for 20 at_least w0 7 rounds_done $((before + 3))
 ok "no sum was wrong" halt INT "${started[@]}"
 started=()
-ok "the worker is told of the deadline" grep -q 'result in time' "$_dir/lossy-1"
-ok "no worker waited for long" \
+clocked "the worker is told of the deadline" grep -q 'result in time' "$_dir/lossy-1"
+clocked "no worker waited for long" \
 	never 'not ended within the given time' "$_dir"/lossy-?
 
 job_add 7 capacity 3000
@@ -381,7 +381,7 @@ two_levels 7
 ok "slow devices hold senders back, and nothing is lost" \
 	lossless 7 "$workers" "$capacity" "$rounds" "${parents[@]}"
 for n in w0 a0; do
-	ok "$n waited for room in its send buffer" at_least $n 7 tx_blocked 1
+	clocked "$n waited for room in its send buffer" at_least $n 7 tx_blocked 1
 	tc -n "$(ns $n)" qdisc del dev eth0 root
 done
 
@@ -438,6 +438,6 @@ spawn w2 perf-third ina-perf --job 7 --rank 2 --rounds 2
 started+=($!)
 ok "the contributions of the fast workers to two rounds are taken" \
 	wait_for 10 at_least root 7 rx_data 40
-ok "before the slow one has sent anything" test "$(counter w1 7 tx_data)" = 0
+clocked "before the slow one has sent anything" test "$(counter w1 7 tx_data)" = 0
 ok "and the rounds end when it has" ended
 done_testing

@@ -581,7 +581,7 @@ rest
 home_all
 # The little that happens in a small pass may leave no round to complete, or none to be without
 # somebody.
-((!seconds)) || ok "rounds completed meanwhile" test "$after" -gt "$before"
+((!seconds)) || clocked "rounds completed meanwhile" test "$after" -gt "$before"
 ok "in the end more rounds complete on every worker" go_on
 ok "each time the disturbances paused, rounds went on" zero "$stalled"
 ok "each kind of disturbance happened" all_happened
@@ -608,8 +608,8 @@ for w in "${workers[@]}"; do
 	grep -v ' failed of ' "$w.log" >"${INA_RESULTS:-$_dir}/chaos-$w.log"
 done
 
-ok "rounds failed, with a reason" test "$failed" -gt 0
-((!seconds)) || ok "rounds completed without somebody, where that is wanted" \
+clocked "rounds failed, with a reason" test "$failed" -gt 0
+((!seconds)) || clocked "rounds completed without somebody, where that is wanted" \
 	test "$(reports ', [1-9][0-9]* degraded')" -gt 0
 ok "no round was silent beyond its deadline" zero "$stuck" grep -hE 'has not ended' -- *.log
 ok "no sum was wrong" zero "$wrong" grep -hE 'wrong, first' -- *.log

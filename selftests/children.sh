@@ -40,7 +40,8 @@ run_nodes()
 	done
 	on root inaconf tree set job 7 "${children[@]}" || return
 	for ((i = 1; i <= $1; i++)); do
-		spawn "n$i" "n$i.log" ina-perf --job 7 --rank $((i - 1)) --rounds "$3" --workers-expected "$1"
+		spawn "n$i" "n$i.log" ina-perf --job 7 --rank $((i - 1)) --rounds "$3" --workers-expected "$1" \
+			--timeout "${limit}000"
 		pids+=($!)
 	done
 	finish "${pids[@]}" || { grep -H . "$_dir"/n*.log; return 1; }

@@ -227,7 +227,7 @@ rounds=200
 start "${workers[*]}" --pattern random --delay 50
 ok "rounds run" wait_for 30 at_least root 7 rounds_done 3
 ok "a worker moves below a worker" eval "place w2 root workers=1 w3 && place w3 w2 && place root - w0 w1 w2"
-ok "it was in mid-run" not at_least root 7 rounds_done "$rounds"
+clocked "it was in mid-run" not at_least root 7 rounds_done "$rounds"
 ok "all sums are exact" ended
 rounds=$(full 20 5)
 

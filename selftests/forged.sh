@@ -101,13 +101,13 @@ ok "a node that is no child is refused" says '^refused unknown-child$' \
 
 on w0 inaconf job add 7 capacity 2000
 on w0 inaconf tree set job 7 parent 10.0.0.1
-spawn w0 stranger ina-perf --job 7 --timeout 20000
+spawn w0 stranger ina-perf --job 7 --timeout 600000
 ok "a real node that is no child knows why" wait_for 10 child_reason w0 unknown-child
 stop $!
 on root inaconf job del 7
 on root inaconf job add 7 capacity 3000
 on root inaconf tree set job 7 child 10.0.0.11
-spawn w0 forged ina-perf --job 7 --timeout 20000
+spawn w0 forged ina-perf --job 7 --timeout 600000
 ok "a real node of another configuration knows why" wait_for 10 child_reason w0 hash
 stop $!
 

@@ -60,7 +60,7 @@ sums()
 	local n pids=()
 	for n in "${workers[@]}"; do
 		spawn "$n" "perf-$n" ina-perf --job 7 --rank "${#pids[@]}" --rounds "$1" \
-			--elements "$2" --timeout $((40 * _patience))000
+			--elements "$2" --timeout $((120 * _patience))000
 		pids+=($!)
 	done
 	finish "${pids[@]}" && return
@@ -144,7 +144,7 @@ matrix()
 				test "$all_lost" -gt "$before"
 		done
 	done
-	ok "levels $1: packets did overtake" overtakes 20
+	clocked "levels $1: packets did overtake" overtakes 20
 	cat "$_dir/case"
 }
 
@@ -174,7 +174,7 @@ done
 ok "ports take faults" faults_init "${nodes[@]}" || done_testing
 ok "and one tells the order" faults_watch w1 || done_testing
 for levels in 1 3; do
-	job_add capacity $elements fragment 64 group 16 depth 8 deadline $((20 * _patience))000
+	job_add capacity $elements fragment 64 group 16 depth 8 deadline $((60 * _patience))000
 	tree $levels
 	if [[ $INA_SIZE == full ]]; then
 		matrix $levels
@@ -197,6 +197,6 @@ job_add capacity 1000000 deadline 60000
 tree 1
 faults seed "$faults_seed" loss 1000
 ok "large rounds at 0.1 % loss" sums 3 1000000
-ok "control packets are under 1 % of the others" control_share
+clocked "control packets are under 1 % of the others" control_share
 cat "$_dir/case"
 done_testing

@@ -20,8 +20,8 @@ ip link set lo up
 inaconf job add 9 capacity 5000
 
 # node JOB WORKERS: a job whose node has seen no round.
-declare -A settings=([7]="depth 2" [8]="depth 2 deadline 600000" [10]="deadline 200"
-	[12]="depth 2 deadline 4000 on-loss degrade" [13]="depth 2")
+declare -A settings=([7]="depth 2 deadline 600000" [8]="depth 2 deadline 600000" [10]="deadline 200"
+	[12]="depth 2 deadline 4000 on-loss degrade" [13]="depth 2 deadline 600000")
 node()
 {
 	# There may be none.
@@ -213,7 +213,7 @@ ok "a round nobody completes fails by the deadline" fresh 10 2 "mmap ctl all r" 
 	"round 0 3 110 1"
 
 # A worker that does not release holds the whole window up.
-ok "who was left out while it read cannot rely on it" fresh 12 2 "use 1" "attach 12" \
+clocked "who was left out while it read cannot rely on it" fresh 12 2 "use 1" "attach 12" \
 	"mmap ctl all r" "wait open 20000" "submit 0 10" "submit 1 10" "use 0" "submit 0 10" \
 	"submit 1 10" "wait 1 20000" "release 1" "poll-until 30000 out" "use 1" "round 0 3 104 12" \
 	"release 0 = ESTALE"
@@ -229,7 +229,7 @@ done
 on m inaconf tree set job 14 child 10.0.0.2 workers 1
 inaconf tree set job 14 parent 10.0.0.1 workers 2
 spawn m other devtest "attach 14" "wait open 20000" "submit 0 10" "wait 0 60000" "release 0" pause
-ok "who was left out and dies before it is back in is not waited for" devtest "use 1" "attach 14" \
+clocked "who was left out and dies before it is back in is not waited for" devtest "use 1" "attach 14" \
 	"use 0" "attach 14" "wait open 20000" "submit 0 10" "wait 0 60000" "release 0" \
 	"run ip link set eth0 down" "use 1" "wait open 0 = ETIMEDOUT" "close" "use 0" \
 	"run ip link set eth0 up" "wait open 30000"

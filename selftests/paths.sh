@@ -298,9 +298,9 @@ ok "the tool says that they are up" wait_for 20 path_state w up 4
 if [[ ${INA_SIZE:-full} == full ]]; then
 	background other sink s2 $((mbit * 3 / 4)) 600
 	other=$!
-	ok "that of a path on which others send is less" wait_for 10 others_have s2 160
+	clocked "that of a path on which others send is less" wait_for 10 others_have s2 160
 	kill "$other"
-	ok "all carry about the same again" wait_for 20 carry l1 180 "${spines[@]}"
+	clocked "all carry about the same again" wait_for 20 carry l1 180 "${spines[@]}"
 fi
 timed "hardly a path was missed that answers" few_missed 0
 
@@ -312,7 +312,7 @@ for s in s3 s1; do
 	start=$(now_ms)
 	count=$((count + 1))
 	timed "silence of a path is noticed" missed "$before" "$start" $((patience + slack)) && cat "$_dir/case"
-	ok "it is shown" wait_for 10 path_state w silent "$count"
+	clocked "it is shown" wait_for 10 path_state w silent "$count"
 	ok "rounds go on without it" goes_on
 done
 timed "two paths carry all" wait_for 10 carry l1 300 s2 s4

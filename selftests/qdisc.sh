@@ -23,7 +23,7 @@ gap=$(full 10000 40000) # microseconds
 # tree: of a new job on all nodes
 tree()
 {
-	job_fresh "${nodes[*]}" 7 capacity "$elements" && on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12 &&
+	job_fresh "${nodes[*]}" 7 capacity "$elements" deadline 60000 && on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12 &&
 		on w0 inaconf tree set job 7 parent 10.0.0.1 &&
 		on w1 inaconf tree set job 7 parent 10.0.0.1
 }
@@ -243,8 +243,8 @@ for n in "${nodes[@]}"; do
 	on "$n" inaconf job del 7
 done
 ok "more than the limit are sent" send monotonic 10.0.0.12 10 20000000 0
-ok "the limit waits, the others are dropped" shows w0 eth0 '.[0] | .drops == 4'
-ok "those that are to leave too late leave at the horizon" wait_for 5 \
+clocked "the limit waits, the others are dropped" shows w0 eth0 '.[0] | .drops == 4'
+clocked "those that are to leave too late leave at the horizon" wait_for 5 \
 	shows w0 eth0 '.[0] | .qlen == 0 and .backlog == 0 and .capped == 6 and .paced >= 6'
 ok "inaconf deletes it" on w0 inaconf qdisc del eth0
 ok "it is gone" pacing 0
@@ -284,21 +284,21 @@ ok "but one etf is enough" pacing 2
 queue w0 del dev mq0 root
 on w0 inaconf dev del mq0
 
-ok "gaps without a queueing discipline: none" one_of 5 burst none
+clocked "gaps without a queueing discipline: none" one_of 5 burst none
 ok "it is installed again" queue w0 add dev eth0 root ina
-ok "gaps with ina" one_of 5 spread monotonic
+clocked "gaps with ina" one_of 5 spread monotonic
 ok "none came before its time, and none was dropped" wait_for 5 shows w0 eth0 \
 	".[0] | .paced == $((count * spreads)) and .drops == 0 and .capped == 0"
 queue w0 del dev eth0 root
 ok "fq is installed" queue w0 add dev eth0 root fq
 ok "the module knows fq" pacing 1
-ok "gaps with fq" one_of 5 spread monotonic
+clocked "gaps with fq" one_of 5 spread monotonic
 tree
 ok "sums with fq" sums
 queue w0 del dev eth0 root
 ok "etf is installed" queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 50000000
 ok "the module knows etf" pacing 2
-ok "gaps with etf" one_of 5 spread tai
+clocked "gaps with etf" one_of 5 spread tai
 ok "inaconf warns of what the module cannot use" device '.etf_delta_ns == 50000000 and .etf_clock == "TAI" and
 	(.etf_deadline_mode | not) and (.warning | test("etf of eth0 .* set its delta below 1000000"))'
 queue w0 del dev eth0 root
@@ -315,7 +315,7 @@ queue w0 del dev eth0 root
 
 for kind in ina fq; do
 	queue w0 replace dev eth0 root "$kind"
-	ok "the job is paced by $kind" one_of 5 paced 20
+	clocked "the job is paced by $kind" one_of 5 paced 20
 done
 ok "each sum was right, then" test -z "$wrong"
 on w0 inaconf dev set eth0 rate auto

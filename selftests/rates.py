@@ -3,8 +3,8 @@
 """What rates.sh has recorded, checked: grants and bytes over time.
 
   rates.py GRANTS BYTES show
-  rates.py GRANTS BYTES bound MOST CHILD...   no sum of grants above MOST Mbit/s, none above CHILD's;
-                                              each child had one
+  rates.py GRANTS BYTES bound MOST CHILD...   no sum of grants above MOST Mbit/s, none above CHILD's
+  rates.py GRANTS BYTES had                   each child had one
   rates.py GRANTS BYTES reached GRANT...      there was a time at which these were granted; -: nothing
   rates.py GRANTS BYTES alone                 the last that sends has all it can send, or all there is
   rates.py GRANTS BYTES above MORE            where grants stay for a while, never more than that and MORE
@@ -76,6 +76,10 @@ def check_bound(grants, _, most, *children):
             return f'{when}: {text_of(now)}: more than {most} together'
         if any((g or 0) > float(c) * 1.001 for g, c in zip(now, children)):
             return f'{when}: {text_of(now)}: more than {children}'
+    return None
+
+
+def check_had(grants, _):
     had = [any(child) for child in zip(*(now for *_, now in grants))]
     return None if had and all(had) else f'who was granted something: {had}'
 

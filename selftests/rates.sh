@@ -221,7 +221,8 @@ done
 job 7
 ok "sums are right, one worker later than the others" recorded
 grants show
-ok "each child has its grant, never more than the parent can take (Iq. 1) or the child can send" grants bound 24 6 12 24
+clocked "each child has its grant" grants had
+ok "never more than the parent can take (Iq. 1) or the child can send" grants bound 24 6 12 24
 timed "while one is late the others have all they can send" grants reached 6 12 -
 timed "when it starts, what is there is shared anew, the least first" grants reached 6 9 9
 timed "what one has that ends goes to the others" grants reached 6 - 18
@@ -234,6 +235,8 @@ run 1M "$small"
 ok "rounds run" wait_for 20 at_least root 7 rounds_done 8
 usual=$(kbit w1)
 timed "w1 sends what it can" wait_for 10 knows_usual
+# Rounds go on, also where the machine stood still for the whole of it.
+((usual >= 1000)) || usual=1000
 tc -n "$(ns sw)" qdisc add dev p-root root tbf rate "$((usual * 3 / 2 + 100))kbit" burst 5000 limit 24000
 timed "congestion cuts rates until little is lost" settles $((usual * 6 / 10)) && tail -n 1 "$_dir/fits"
 ok "rounds go on" wait_for 20 at_least root 7 rounds_done "$(($(counter root 7 rounds_done) + 3))"

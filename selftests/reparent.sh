@@ -84,7 +84,7 @@ lost=$(counter w1 7 rounds_failed)
 on root inaconf job del 7
 job_add root
 tree root - a0 w3
-ok "the root is replaced: its rounds fail" \
+clocked "the root is replaced: its rounds fail" \
 	wait_for 10 at_least w1 7 rounds_failed $((lost + 1))
 # below LOG: no round has failed that all are said to have, and only the window is between
 below()
@@ -101,11 +101,11 @@ below()
 }
 
 for w in w1 w2 w3; do
-	ok "$w is told why, and which rounds all have" wait_for 10 grep -Eq \
-		'failed: .*(root|tree replaced).*, all workers have the rounds below [1-9]' "$_dir/$w.log"
-	ok "which is so" below "$w.log"
+	clocked "$w is told why, and which rounds all have" wait_for 10 grep -Eq \
+		'failed: .*(root|tree replaced).*, all workers have the rounds below [1-9]' "$_dir/$w.log" &&
+		ok "which is so" below "$w.log"
 done
-ok "an event tells it, too" event gone round-failed \
+clocked "an event tells it, too" event gone round-failed \
 	'failed: (root lost|node removed) .*, all have the rounds below [1-9]' \
 	'.*"reason":"(root-lost|tree)",.*all have the rounds below [1-9]'
 ok "rounds go on" go_on

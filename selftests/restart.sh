@@ -16,7 +16,7 @@
 . "$(dirname "$0")/rounds.sh"
 
 # A round in flight waits for an emulated machine to boot, or to be booted once more.
-deadline=240
+deadline=600
 elements=$(full 20000 5000)
 more=$(full 20 5)
 declare -A addr=([root]=10.0.0.1 [agg]=10.0.0.2 [w0]=10.0.0.10 [w1]=10.0.0.11

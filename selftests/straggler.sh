@@ -42,7 +42,7 @@ for n in root w0 w1 w2; do
 	on $n inaconf dev add eth0
 done
 # Many small super-packets, so that some are surely lost.
-job 7 group 8 fragment 32
+job 7 group 8 fragment 32 deadline 60000
 ok "before a round nobody is late" json "len(it) == 3 and 'late_ns' not in it[0]"
 on w1 tc qdisc add dev eth0 root netem loss 20%
 # Not to be slowed down by it, or that is who is late.
@@ -70,13 +70,13 @@ for ((i = 0; i < 4; i++)); do
 	ok "more rounds run" run
 done
 on root inaconf stats child job 7
-ok "the late child comes first" json "it[0]['addr'] == '10.0.0.12'"
-ok "it is late by about what it slept" json "it[0]['late_ns'] > $delay * 500000"
-ok "the others are less so" json "all(c['late_ns'] < it[0]['late_ns'] for c in it[1:])"
+clocked "the late child comes first" json "it[0]['addr'] == '10.0.0.12'"
+clocked "it is late by about what it slept" json "it[0]['late_ns'] > $delay * 500000"
+clocked "the others are less so" json "all(c['late_ns'] < it[0]['late_ns'] for c in it[1:])"
 ok "its last contribution came after its first" json "it[0]['last_ns'] >= it[0]['first_ns']"
-ok "the child that loses packets is known" \
+clocked "the child that loses packets is known" \
 	json "max(it, key=lambda c: c['lost'])['addr'] == '10.0.0.11'"
-ok "the table has the late child in its first line" \
+clocked "the table has the late child in its first line" \
 	test "$(on root inaconf stats child job 7 | awk 'NR == 3 { print $1 }')" = 10.0.0.12
 ok "the tracepoint tells each child and round, when its first and last contribution came" \
 	test "$(grep -c 'ina_child_round: job=7 .* first_ns=[0-9]* last_ns=[0-9]* late_ns=[0-9]* ' \
@@ -98,9 +98,9 @@ for i in 0 1 2; do
 	spawn w$i w$i.log ina-perf --job 8 --rank $i --rounds 1 --delay $((i == 2 ? deadline * 8 : 0))
 done
 ok "a round fails" wait_for 20 grep -q 'ina_round_end: job=8 .*reason=1' "$trace/trace"
-ok "whose contribution never came is late until then" \
+clocked "whose contribution never came is late until then" \
 	json "it[0]['addr'] == '10.0.0.12' and it[0]['late_ns'] > $deadline * 500000" 8
-ok "the tracepoint tells it, too" \
+clocked "the tracepoint tells it, too" \
 	grep -q 'ina_child_round: job=8 .*10\.0\.0\.12 round=0 first_ns=[0-9]\{9,\} last_ns=[0-9]\{9,\} late_ns=[0-9]\{9,\} ' "$trace/trace"
 echo 0 >"$trace/events/ina/enable"
 done_testing

@@ -20,11 +20,11 @@ host_add w1 10.0.0.11/24
 on root ip route add 10.1.0.0/16 dev eth0
 for n in root a0 w0 w1; do
 	on $n inaconf dev add eth0
-	on $n inaconf job add 7 capacity 3000
+	on $n inaconf job add 7 capacity 3000 deadline 60000
 done
 on root inaconf tree set job 7 child 10.1.0.1
 ok "the first round is below 2^32" on leaf rawnode --parent 10.0.0.1 --first 10.1.0.1 \
-	--capacity 3000 --elements 1000 --rounds 1 --floor $floor --leave
+	--capacity 3000 --deadline 60000 --elements 1000 --rounds 1 --floor $floor --leave
 on a0 inaconf tree set job 7 parent 10.0.0.1 child 10.0.0.10 child 10.0.0.11
 on w0 inaconf tree set job 7 parent 10.0.0.2
 on w1 inaconf tree set job 7 parent 10.0.0.2

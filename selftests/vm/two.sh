@@ -22,7 +22,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 name=$2 test=${!#}
 options=("${@:3:$#-3}")
 results=$INA_BUILD/results/$name
-end_limit=180
+end_limit=600
 # The link is a pair of UDP sockets: like a cable, it does not hold up a sender whose
 # packets nobody takes. An address of our own needs no search for a free port.
 net=127.$((RANDOM % 254 + 1)).$((RANDOM % 254 + 1))
