@@ -11,6 +11,7 @@
 #include "epoch.h"
 #include "late.h"
 #include "member.h"
+#include "tx.h"
 #include "wire.h"
 #include "xmit.h"
 
@@ -297,7 +298,7 @@ void ina_control_flush(struct ina_node *node)
 {
 	struct ina_tag told[INA_DEPTH_MAX] = {};
 	struct ina_control c;
-	bool more;
+	bool more, room = true;
 	u32 i;
 
 	do {
@@ -315,6 +316,8 @@ void ina_control_flush(struct ina_node *node)
 			told[i] = node->rounds[i].tag;
 	spin_unlock_bh(&node->lock);
 	for (i = 0; i < node->nchildren; i++) {
+		/* If nothing leaves, not once more for each child. */
+		room = room && ina_tx_wait(node);
 		ina_control_flush_child(node, i);
 		cond_resched();
 	}

@@ -138,15 +138,17 @@ static bool ina_grant_next(struct ina_node *node, u16 first, u16 *at,
 
 /*
  * Send what is to be sent, at most @most packets, to child @first before others. One that is
- * dead sends nothing, and one that is paused not yet. Return: true if all were sent.
+ * dead sends nothing, and one that is paused not yet. Return: false if there may be more.
  */
 static bool ina_grant_send(struct ina_node *node, u16 first, unsigned int most)
 {
 	struct ina_grant_pkt p;
-	bool more = true;
 	u16 at = 0;
+	bool more;
 
-	while (most-- && !READ_ONCE(node->dead) && !READ_ONCE(node->paused)) {
+	while (!READ_ONCE(node->dead) && !READ_ONCE(node->paused)) {
+		if (!most--)
+			return false;
 		p = (struct ina_grant_pkt){ .pkt.job = node->job->config.id };
 		/* Softirqs that wait would add gradients before it leaves. */
 		local_bh_disable();
@@ -159,13 +161,13 @@ static bool ina_grant_send(struct ina_node *node, u16 first, unsigned int most)
 		if (!more)
 			break;
 	}
-	return !more;
+	return true;
 }
 
 /* The same from a softirq or a process that has better things to do. */
 static void ina_grant_send_now(struct ina_node *node, u16 first)
 {
-	if (!ina_grant_send(node, first, INA_GRANT_NOW))
+	if (ina_tx_crowded(node) || !ina_grant_send(node, first, INA_GRANT_NOW))
 		ina_node_kick(node);
 }
 
@@ -177,7 +179,11 @@ static void ina_grant_send_now(struct ina_node *node, u16 first)
  */
 void ina_grant_flush(struct ina_node *node)
 {
-	ina_grant_send(node, 0, UINT_MAX);
+	unsigned int most = INA_GRANT_NOW;
+
+	while (!ina_grant_send(node, 0, most))
+		if (!ina_tx_wait(node))
+			most = UINT_MAX;
 }
 
 /**
@@ -316,7 +322,7 @@ unsigned int ina_grant_tick(struct ina_node *node)
 	if (grant->devs[0].ifindex)
 		ina_share_update(node);
 	spin_unlock_bh(&node->lock);
-	ina_grant_flush(node);
+	ina_grant_send_now(node, 0);
 	return ms;
 }
 

@@ -4,12 +4,15 @@
  * and repeated messages do no harm. The messages are handed in one by one;
  * see test.h for the node.
  */
+#include <net/sock.h>
+
 #include "control.h"
 #include "epoch.h"
 #include "fail.h"
 #include "member.h"
 #include "round.h"
 #include "test.h"
+#include "tx.h"
 #include "xmit.h"
 
 /* A root with two children. */
@@ -759,6 +762,23 @@ static void control_flush__sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_TX_CONTROL), 4ULL);
 }
 
+/* It waits for room in the send buffer, and if nothing leaves it is sent all the same. */
+static void control_flush__stuck(struct kunit *test)
+{
+	struct ina_node *node = member_test_open(test);
+	struct sock *sk = node->tx.sock->sk;
+	int much = 2 * sk->sk_sndbuf;
+	unsigned long before = jiffies;
+
+	KUNIT_EXPECT_FALSE(test, ina_tx_crowded(node));
+	refcount_add(much, &sk->sk_wmem_alloc);
+	KUNIT_EXPECT_TRUE(test, ina_tx_crowded(node));
+	ina_control_flush(node);
+	KUNIT_EXPECT_GE(test, jiffies - before, msecs_to_jiffies(100));
+	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_TX_CONTROL), 4ULL);
+	KUNIT_EXPECT_FALSE(test, refcount_sub_and_test(much, &sk->sk_wmem_alloc));
+}
+
 static int member_test_init(struct kunit *test)
 {
 	test->priv = ina_test_inet_create(test);
@@ -810,6 +830,7 @@ static struct kunit_case member_test_cases[] = {
 	KUNIT_CASE(waiting__until_heard),
 	KUNIT_CASE(repeat__unheard),
 	KUNIT_CASE(control_flush__sends),
+	KUNIT_CASE(control_flush__stuck),
 	{}
 };
 

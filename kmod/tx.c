@@ -17,6 +17,7 @@
 #include "xmit.h"
 
 #define INA_TX_SNDBUF	(256 * 1024)
+#define INA_TX_STUCK_MS	100	/* a super-packet leaves within */
 #define INA_TX_BUSY	0
 #define INA_TX_STOPPED	1
 /* Its bytes behind the longest headers. */
@@ -200,6 +201,43 @@ static bool ina_tx_full(const struct ina_node *node)
 	const struct sock *sk = node->tx.sock->sk;
 
 	return refcount_read(&sk->sk_wmem_alloc) >= READ_ONCE(sk->sk_sndbuf);
+}
+
+/**
+ * ina_tx_crowded() - has control to wait?
+ * @node: the node
+ *
+ * It has as much of the send buffer again as sums, which do not keep it waiting.
+ * Context: any.
+ * Return: true if so.
+ */
+bool ina_tx_crowded(const struct ina_node *node)
+{
+	const struct sock *sk = node->tx.sock->sk;
+
+	return refcount_read(&sk->sk_wmem_alloc) / 2 >= READ_ONCE(sk->sk_sndbuf);
+}
+
+/**
+ * ina_tx_wait() - wait until control may be sent
+ * @node: the node
+ *
+ * Context: process, no lock held.
+ * Return: false if nothing leaves any more: then it is sent all the same.
+ */
+bool ina_tx_wait(struct ina_node *node)
+{
+	struct sock *sk = node->tx.sock->sk;
+	unsigned int before, now = UINT_MAX;
+
+	do {
+		if (wait_event_interruptible_timeout(*sk_sleep(sk), !ina_tx_crowded(node),
+						     msecs_to_jiffies(INA_TX_STUCK_MS)) > 0)
+			return true;
+		before = now;
+		now = refcount_read(&sk->sk_wmem_alloc);
+	} while (now < before);
+	return false;
 }
 
 enum ina_tx_stop {

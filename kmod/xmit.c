@@ -413,7 +413,7 @@ void ina_xmit_own(struct ina_node *node, struct sk_buff *skb,
  * @body: the header of the type
  * @depart: nanoseconds of CLOCK_MONOTONIC before which it is not to leave, 0 for at once
  *
- * Control is small and rare and does not wait for the send buffer.
+ * It does not wait for room in the send buffer: who sends to many does, ina_tx_wait().
  * Context: process or softirq, under RCU, no lock held.
  * Return: 0 or a negative errno; whoever waits for an answer repeats.
  */

@@ -25,6 +25,15 @@ run_children()
 				'"tx_drop": *0[,}]' '"count_wrong": *0[,}]'
 }
 
+# run_slow ...: run_children behind a link for which 64 packets of sums and as many of control,
+# or a few more, wait
+run_slow()
+{
+	on root tc qdisc add dev eth0 root handle 1: tbf rate 2mbit burst 3000 limit 1mb &&
+		on root tc qdisc add dev eth0 parent 1: pfifo limit 200 &&
+		run_children "$@"
+}
+
 # run_nodes N ELEMENTS ROUNDS: as many namespaces, each with a node and a worker
 run_nodes()
 {
@@ -65,6 +74,8 @@ done
 ok "33 children send super-packets" run_children 33 "$elements" "$rounds" --gso
 ok "17 children in any order, a third of it twice" \
 	run_children 17 "$elements" "$rounds" --reorder --duplicate 30
+ok "256 children behind a slow link: its short queue is never full" run_slow 256 256 1
+on root tc qdisc del dev eth0 root
 [[ $INA_SIZE == full ]] || done_testing
 
 ok "2 children send the largest round" run_children 2 20000 "$rounds"
