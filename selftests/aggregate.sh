@@ -279,8 +279,6 @@ declare -A base=() there=() children=()
 read -ra parents <<<"root a0 $(full a1 "")"
 started=()
 rounds=$(full 5 2)
-# The link loses nothing, also while the receiver is slow.
-echo 10000 >/proc/sys/net/core/netdev_max_backlog
 load
 switch_add 1500
 for n in "${nodes[@]}"; do

@@ -163,8 +163,6 @@ control_share()
 }
 
 all_lost=0 all_twice=0 all_wrong=0 unlike=0
-# Ports lose what they are told to, and nothing more while a receiver is slow.
-echo 10000 >/proc/sys/net/core/netdev_max_backlog
 load
 switch_add 1500
 for n in "${nodes[@]}"; do

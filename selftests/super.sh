@@ -194,8 +194,6 @@ more()
 
 declare -A before=()
 wrong=
-# The link loses nothing, also while the receiver is slow.
-echo 10000 >/proc/sys/net/core/netdev_max_backlog
 load
 switch_add 1500
 for n in "${nodes[@]}"; do
