@@ -595,7 +595,7 @@ void ina_path_up(struct ina_node *node, struct ina_peer *peer,
 		}
 	if (turn != U64_MAX)
 		WRITE_ONCE(path->turn, turn);
-	/* What the others take is a better guess than all that is granted. */
+	/* What the others take is a better guess than all that is granted, or what was cut. */
 	spin_lock_bh(&node->lock);
 	ina_rate_limit(&path->loss, limit);
 	WRITE_ONCE(path->pace.rate, path->loss.limit);

@@ -181,6 +181,37 @@ static void down__all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_queue_pick(&t->peer->queue), 5);
 }
 
+/* A path that was silent: what it took before, if it was cut to @limit; the first has @rate. */
+static u64 path_test_again(struct path_test *t, struct ina_path *path, u64 limit, u64 rate)
+{
+	ina_path_down(t->node, t->peer, path, INA_PATH_STATE_SILENT);
+	t->peer->path[0].pace.rate = rate;
+	path->loss.limit = limit;
+	path->loss.usual = 900;
+	path->loss.lost = 100;
+	path->loss.packets = 100;
+	path->pace.rate = limit;
+	ina_path_up(t->node, t->peer, path);
+	return path->pace.rate;
+}
+
+/* What was lost in silence does not slow a path down, what it took before counts. */
+static void up__again(struct kunit *test)
+{
+	struct path_test *t = test->priv;
+	struct ina_path *path = &t->peer->path[path_test_add(test, 9, 0)];
+
+	KUNIT_EXPECT_EQ(test, path_test_again(t, path, INA_RATE_MIN, 1000000), 1000000);
+	KUNIT_EXPECT_EQ(test, path->loss.limit, 1000000);
+	KUNIT_EXPECT_EQ(test, path->loss.step, 1000000 / INA_RATE_STEPS);
+	KUNIT_EXPECT_EQ(test, path->loss.usual, 0);
+	KUNIT_EXPECT_EQ(test, path->loss.packets, 0);
+	KUNIT_EXPECT_EQ(test, path->loss.lost, 0);
+	KUNIT_EXPECT_EQ(test, path_test_again(t, path, 2000000, 1000000), 2000000);
+	KUNIT_EXPECT_EQ(test, path_test_again(t, path, 0, 1000000), 1000000);
+	KUNIT_EXPECT_EQ(test, path_test_again(t, path, INA_RATE_MIN, 0), 0);
+}
+
 /* One of two that are up may go, the only one that is may not. */
 static void is_last__up(struct kunit *test)
 {
@@ -267,6 +298,7 @@ static struct kunit_case path_test_cases[] = {
 	KUNIT_CASE(choose__paced),
 	KUNIT_CASE(down__abandons),
 	KUNIT_CASE(down__all),
+	KUNIT_CASE(up__again),
 	KUNIT_CASE(is_last__up),
 	KUNIT_CASE(end__gaps),
 	KUNIT_CASE(del__again),

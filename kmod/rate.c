@@ -249,17 +249,19 @@ static void ina_rate_recover(struct ina_loss *loss, u64 time)
 }
 
 /**
- * ina_rate_limit() - nothing is known yet of a way but what others like it take
+ * ina_rate_limit() - a way leads to the receiver, perhaps again
  * @loss: what the sender knows
- * @rate: that; 0: unlimited
+ * @rate: what others like it take; 0: unlimited
+ *
+ * What was lost while it led nowhere tells nothing of how much it takes.
  */
 void ina_rate_limit(struct ina_loss *loss, u64 rate)
 {
-	if (loss->limit || !rate)
-		return;
-	loss->limit = max(rate, INA_RATE_MIN);
+	*loss = (struct ina_loss){
+		.limit = rate ? max3(loss->limit, rate, INA_RATE_MIN) : 0,
+		.near = loss->near, .sent = loss->sent, .took = loss->took,
+	};
 	loss->step = loss->limit / INA_RATE_STEPS;
-	loss->steps = 0;
 }
 
 /**
