@@ -247,6 +247,21 @@ static void end__gaps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ina_path_end(t->peer), INA_PATHS_MAX);
 }
 
+/* The only path is not asked: it has been silent for no longer than there is another. */
+static void add__heard(struct kunit *test)
+{
+	struct path_test *t = test->priv;
+	unsigned long start = jiffies;
+
+	t->peer->path[0].heard = start - 100 * HZ;
+	path_test_add(test, 9, 0);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(t->peer->path[0].heard, start));
+	/* Of two, both are. */
+	t->peer->path[0].heard = start - 100 * HZ;
+	path_test_add(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, t->peer->path[0].heard, start - 100 * HZ);
+}
+
 /* A number is free again, and its packets go on where they were. */
 static void del__again(struct kunit *test)
 {
@@ -301,6 +316,7 @@ static struct kunit_case path_test_cases[] = {
 	KUNIT_CASE(up__again),
 	KUNIT_CASE(is_last__up),
 	KUNIT_CASE(end__gaps),
+	KUNIT_CASE(add__heard),
 	KUNIT_CASE(del__again),
 	{}
 };
