@@ -104,6 +104,24 @@ ok "a run" small first --json first.json --svg first.svg --markdown first.md
 ok "all variants: 4 of first fits, 8 of trees" [ "$(wc -l <first.csv)" = 13 ]
 ok "standard output is what --markdown writes" cmp out first.md
 ok "no progress is shown without a terminal" [ ! -s err ]
+ok "on a terminal it is: from nothing to all, and gone at the end" python3 - "$sim" "$traces" <<'END'
+import os, pty, re, subprocess, sys
+here, there = pty.openpty()
+run = subprocess.Popen([sys.argv[1], "--traces", sys.argv[2], "--fat-tree", "8", "--jobs", "120",
+                        "--trace", "2"], stdout=subprocess.DEVNULL, stderr=there)
+os.close(there)
+shown = b""
+try:
+    while more := os.read(here, 4096):
+        shown += more
+except OSError:  # nobody writes any more
+    pass
+bars = re.findall(rb"\r\[(#*) *\] +(\d+)%", shown)
+percent = [int(n) for _, n in bars]
+sys.exit(run.wait() != 0 or len(bars) < 100 or percent != sorted(percent) or percent[0] > 1 or
+         percent[-1] != 100 or any(len(bar) != int(n) * 2 // 5 for bar, n in bars if int(n) % 5 == 0) or
+         not shown.endswith(b"\r" + 48 * b" " + b"\r"))
+END
 ok "CSV and JSON say the same" python3 - all.csv first.json <<'END'
 import csv, json, sys
 rows, runs = list(csv.DictReader(open(sys.argv[1]))), json.load(open(sys.argv[2]))["runs"]
