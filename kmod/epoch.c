@@ -371,6 +371,7 @@ void ina_epoch_close(struct ina_node *node, const struct ina_blame *blame)
 	lockdep_assert_held(&node->lock);
 	if (!node->open)
 		return;
+	ina_round_go(node);
 	/* Members and epoch stay: what is under way may still complete. */
 	node->open = false;
 	node->held = blame->reason == INA_REASON_DEADLINE;

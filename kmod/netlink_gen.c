@@ -112,8 +112,14 @@ const struct nla_policy ina_path_get_nl_policy[INA_A_PATH_ID + 1] = {
 	[INA_A_PATH_ID] = { .type = NLA_U32, },
 };
 
+/* INA_CMD_TREE_HOLD - do */
+const struct nla_policy ina_tree_hold_nl_policy[INA_A_TREE_HOLD + 1] = {
+	[INA_A_TREE_JOB] = { .type = NLA_U32, },
+	[INA_A_TREE_HOLD] = { .type = NLA_U32, },
+};
+
 /* Ops table for ina */
-const struct genl_ops ina_nl_ops[14] = {
+const struct genl_ops ina_nl_ops[15] = {
 	{
 		.cmd		= INA_CMD_JOB_ADD,
 		.doit		= ina_nl_job_add_doit,
@@ -210,6 +216,13 @@ const struct genl_ops ina_nl_ops[14] = {
 		.dumpit		= ina_nl_path_get_dumpit,
 		.policy		= ina_path_get_nl_policy,
 		.maxattr	= INA_A_PATH_ID,
+	},
+	{
+		.cmd		= INA_CMD_TREE_HOLD,
+		.doit		= ina_nl_tree_hold_doit,
+		.policy		= ina_tree_hold_nl_policy,
+		.maxattr	= INA_A_TREE_HOLD,
+		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };
 

@@ -39,8 +39,10 @@ extern const struct nla_policy ina_path_set_nl_policy[INA_A_PATH_LOSS_LIMIT + 1]
 
 extern const struct nla_policy ina_path_get_nl_policy[INA_A_PATH_ID + 1];
 
+extern const struct nla_policy ina_tree_hold_nl_policy[INA_A_TREE_HOLD + 1];
+
 /* Ops table for ina */
-extern const struct genl_ops ina_nl_ops[14];
+extern const struct genl_ops ina_nl_ops[15];
 
 int ina_nl_job_add_doit(struct sk_buff *skb, struct genl_info *info);
 int ina_nl_job_del_doit(struct sk_buff *skb, struct genl_info *info);
@@ -60,6 +62,7 @@ int ina_nl_path_del_doit(struct sk_buff *skb, struct genl_info *info);
 int ina_nl_path_set_doit(struct sk_buff *skb, struct genl_info *info);
 int ina_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info);
 int ina_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int ina_nl_tree_hold_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	INA_NLGRP_EVENTS,

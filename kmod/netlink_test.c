@@ -51,6 +51,9 @@ static const struct netlink_test_op netlink_test_ops[] = {
 		{ INA_A_TREE_WORKERS, 4 } } },
 	{ INA_CMD_TREE_GET, false, true, INA_A_TREE_JOB, {
 		{ INA_A_TREE_JOB, 4 } } },
+	{ INA_CMD_TREE_HOLD, true, false, INA_A_TREE_HOLD, {
+		{ INA_A_TREE_JOB, 4 },
+		{ INA_A_TREE_HOLD, 4 } } },
 	{ INA_CMD_DEV_ADD, true, false, INA_A_DEV_IFINDEX, {
 		{ INA_A_DEV_IFINDEX, 4 } } },
 	{ INA_CMD_DEV_DEL, true, false, INA_A_DEV_IFINDEX, {

@@ -12,6 +12,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "node.h"
+#include "round.h"
 #include "tree.h"
 
 /* Count and collect the children of a request. */
@@ -207,6 +208,40 @@ free:
 	return ina_nl_end(info, 0, err);
 }
 
+/* Let rounds that run end, and no others begin. Context: inet->lock is held. */
+static int ina_nl_tree_stay(struct ina_net *inet, const struct ina_job *job,
+			    struct genl_info *info)
+{
+	struct ina_node *node;
+
+	node = rcu_dereference_protected(job->node,
+					 lockdep_is_held(&inet->lock));
+	if (!node || !node->root) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[INA_A_TREE_JOB],
+				    "Rounds are held back by the root: ask there");
+		return -EINVAL;
+	}
+	spin_lock_bh(&node->lock);
+	ina_round_stay(node, ina_nl_u32(info, INA_A_TREE_HOLD, 0));
+	spin_unlock_bh(&node->lock);
+	return 0;
+}
+
+int ina_nl_tree_hold_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ina_net *inet = ina_net(genl_info_net(info));
+	struct ina_job *job;
+	int err;
+
+	mutex_lock(&inet->lock);
+	job = ina_nl_job(inet, info, INA_A_TREE_JOB);
+	err = PTR_ERR_OR_ZERO(job);
+	if (!err)
+		err = ina_nl_tree_stay(inet, job, info);
+	mutex_unlock(&inet->lock);
+	return ina_nl_end(info, 0, err);
+}
+
 /* When the contributions of a child come. Context: the node's lock is held. */
 static int ina_nl_arrivals_fill(struct sk_buff *skb,
 				const struct ina_child *child)
@@ -291,6 +326,9 @@ static int ina_nl_node_fill(struct sk_buff *skb, const struct ina_node *node)
 			node->open ? node->members : 0) ||
 	    nla_put_u32(skb, INA_A_TREE_ATTACHED, node->attached) ||
 	    nla_put_u32(skb, INA_A_TREE_REASON, node->refused) ||
+	    (node->stay &&
+	     nla_put_u32(skb, INA_A_TREE_LEFT, node->base +
+			 node->job->config.depth - node->acked)) ||
 	    ina_nl_grant_fill(skb, &node->grant))
 		return -EMSGSIZE;
 	for (i = 0; i < node->nchildren; i++)

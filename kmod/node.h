@@ -305,6 +305,7 @@ struct ina_tx {
  * @left: the first worker that left since the epoch opened, at the root
  * @held: it is, by a deadline, until all acknowledge the round at @base, or somebody
  *	turns out to have missed the epoch
+ * @stay: jiffies until which the root does not move the window, 0: it does
  * @over_at: jiffies when all of the window was over here and below
  * @cut_off: that is long ago; the workers here were told
  * @changed: the subtree is not the one that entered the epoch
@@ -389,6 +390,7 @@ struct ina_node {
 	unsigned long opened_at;
 	struct ina_blame left;
 	bool held;
+	unsigned long stay;
 	unsigned long over_at;
 	bool cut_off;
 	bool changed;

@@ -530,6 +530,53 @@ static u64 ina_round_unfailed(struct ina_node *node)
 	}
 }
 
+/* The root moves the window to what all have acknowledged. */
+static void ina_round_move(struct ina_node *node)
+{
+	int i;
+
+	WRITE_ONCE(node->base, node->acked);
+	node->held = false;
+	for (i = 0; i < node->nchildren; i++)
+		node->children[i].announce = true;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i])
+			ina_worker_base(node->workers[i]);
+	ina_node_kick(node);
+}
+
+/**
+ * ina_round_stay() - keep the window where it is, so that its rounds end and no others begin
+ * @node: the root; its lock is held
+ * @ms: for how long; half the deadline at most, as then it looks as if somebody were late
+ *
+ * While no epoch is open nothing begins: then there is nothing to keep.
+ */
+void ina_round_stay(struct ina_node *node, u32 ms)
+{
+	lockdep_assert_held(&node->lock);
+	ina_round_go(node);
+	ms = min(ms, node->job->config.deadline_ms / 2);
+	if (!ms || !node->open)
+		return;
+	node->stay = (jiffies + msecs_to_jiffies(ms)) | 1;
+	ina_node_tick_in(node, ms);
+}
+
+/**
+ * ina_round_go() - the window is kept no longer
+ * @node: the node; its lock is held
+ */
+void ina_round_go(struct ina_node *node)
+{
+	lockdep_assert_held(&node->lock);
+	if (!node->stay)
+		return;
+	node->stay = 0;
+	if (node->acked > node->base)
+		ina_round_move(node);
+}
+
 /**
  * ina_round_advance() - somebody acknowledged: move the window if all have
  * @node: the node; its lock is held
@@ -537,7 +584,6 @@ static u64 ina_round_unfailed(struct ina_node *node)
 void ina_round_advance(struct ina_node *node)
 {
 	u64 lowest = ina_round_lowest(node);
-	int i;
 
 	lockdep_assert_held(&node->lock);
 	/*
@@ -553,14 +599,7 @@ void ina_round_advance(struct ina_node *node)
 		node->over_at = jiffies;
 		node->send_ack = true;
 		ina_node_kick(node);
-		return;
+	} else if (!node->stay) {
+		ina_round_move(node);
 	}
-	WRITE_ONCE(node->base, lowest);
-	node->held = false;
-	for (i = 0; i < node->nchildren; i++)
-		node->children[i].announce = true;
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i])
-			ina_worker_base(node->workers[i]);
-	ina_node_kick(node);
 }

@@ -57,6 +57,8 @@ void ina_round_settle(struct ina_node *node, struct ina_row *row);
 void ina_round_start(const struct ina_node *node, struct ina_round *entry);
 struct ina_round *ina_round_claim(struct ina_node *node,
 				  const struct ina_tag *tag, u32 length);
+void ina_round_stay(struct ina_node *node, u32 ms);
+void ina_round_go(struct ina_node *node);
 void ina_round_advance(struct ina_node *node);
 struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round);
 bool ina_round_look(const struct ina_node *node, u32 at, struct ina_tag *tag);

@@ -578,6 +578,67 @@ static void advance__closed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, node->acked, 2ULL);
 }
 
+/* A window that is kept: rounds end and are acknowledged, but no others begin. */
+static void stay__window(struct kunit *test)
+{
+	struct ina_node *node = round_test_root(test);
+	u64 base = node->base;
+
+	spin_lock_bh(&node->lock);
+	ina_round_stay(node, 1000);
+	spin_unlock_bh(&node->lock);
+	ina_test_ack(node, 0, node->epoch, base + 1);
+	ina_test_ack(node, 1, node->epoch, base + 1);
+	KUNIT_EXPECT_EQ(test, node->acked, base + 1);
+	KUNIT_EXPECT_EQ(test, node->base, base);
+	spin_lock_bh(&node->lock);
+	ina_round_go(node);
+	spin_unlock_bh(&node->lock);
+	KUNIT_EXPECT_EQ(test, node->base, base + 1);
+	ina_test_ack(node, 0, node->epoch, base + 2);
+	ina_test_ack(node, 1, node->epoch, base + 2);
+	KUNIT_EXPECT_EQ(test, node->base, base + 2);
+}
+
+/* It ends with the epoch, and what was acknowledged meanwhile is passed. */
+static void stay__closed(struct kunit *test)
+{
+	struct ina_node *node = round_test_root(test);
+	u64 base = node->base;
+	struct ina_join_hdr join;
+
+	spin_lock_bh(&node->lock);
+	ina_round_stay(node, 1000);
+	spin_unlock_bh(&node->lock);
+	ina_test_ack(node, 0, node->epoch, base + 1);
+	ina_test_ack(node, 1, node->epoch, base + 1);
+	join = ina_test_join_hdr(node, 100, 2, 0, 0);
+	ina_test_join(node, 0, &join);
+	KUNIT_ASSERT_FALSE(test, node->open);
+	KUNIT_EXPECT_EQ(test, node->stay, 0UL);
+	KUNIT_EXPECT_EQ(test, node->base, base + 1);
+	spin_lock_bh(&node->lock);
+	ina_round_stay(node, 1000);
+	spin_unlock_bh(&node->lock);
+	KUNIT_EXPECT_EQ(test, node->stay, 0UL);
+}
+
+/* Nobody is late because of it. */
+static void stay__deadline(struct kunit *test)
+{
+	struct ina_node *node = round_test_root(test);
+	u32 half = node->job->config.deadline_ms / 2;
+	unsigned long now = jiffies;
+
+	spin_lock_bh(&node->lock);
+	ina_round_stay(node, U32_MAX);
+	spin_unlock_bh(&node->lock);
+	KUNIT_EXPECT_FALSE(test, time_after(node->stay, jiffies +
+					    msecs_to_jiffies(half) + 1));
+	KUNIT_EXPECT_FALSE(test, time_before(node->stay, now +
+					     msecs_to_jiffies(half)));
+}
+
 static int round_test_init(struct kunit *test)
 {
 	test->priv = ina_test_inet_create(test);
@@ -617,6 +678,9 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(fail_gone__root),
 	KUNIT_CASE(advance__inner),
 	KUNIT_CASE(advance__closed),
+	KUNIT_CASE(stay__window),
+	KUNIT_CASE(stay__closed),
+	KUNIT_CASE(stay__deadline),
 	{}
 };
 

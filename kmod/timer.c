@@ -114,6 +114,8 @@ void ina_timer_tick(struct work_struct *work)
 	unsigned int late = min(ina_late_tick(node), ina_grant_tick(node));
 
 	spin_lock_bh(&node->lock);
+	if (node->stay && time_after_eq(jiffies, node->stay))
+		ina_round_go(node);
 	if (time_after_eq(jiffies, node->repeat_at)) {
 		node->repeat_at = jiffies + msecs_to_jiffies(INA_TIMER_BUSY_MS);
 		ina_member_repeat(node);
@@ -121,7 +123,7 @@ void ina_timer_tick(struct work_struct *work)
 		ina_fail_repeat(node);
 	}
 	if (ina_member_waiting(node) || ina_timer_running(node) ||
-	    ina_tx_waits(node))
+	    ina_tx_waits(node) || node->stay)
 		ms = INA_TIMER_BUSY_MS;
 	spin_unlock_bh(&node->lock);
 	ina_node_kick(node);

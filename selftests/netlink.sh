@@ -360,7 +360,15 @@ for line in job=8 local=10.9.0.1 parent=10.9.1.1 workers=2 state=0 attached=0 me
 	member.1.addr=10.9.1.3 member.1.index=1; do
 	ok "the tree has $line" grep -qxF $line <<<"$answer"
 done
+ok "rounds of no job are not held back" \
+	refused EINVAL "No job is named: give its number" missing:1 tree-hold hold=1000
+ok "nor those of an unknown one" refused ENOENT "No such job: see 'inaconf job show'" 1 \
+	tree-hold job=9 hold=1000
+ok "nor by anybody but the root" refused EINVAL "Rounds are held back by the root: ask there" 1 \
+	tree-hold job=8 hold=1000
 ok "the tree is replaced" nlclient tree-set job=8 child=fd09::2
+ok "a root takes it" nlclient tree-hold job=8 hold=1000
+ok "and forgets it, as nothing can run" not shows tree-get job=8 left=2
 ok "the new tree has the new child" shows tree-get job=8 member.0.addr=fd09::2
 ok "the new tree has no parent" not shows tree-get job=8 parent=10.9.1.1
 ok "a node without children has one worker" nlclient tree-set job=8 parent=10.9.1.1
@@ -589,7 +597,8 @@ END
 
 # Who may.
 for request in "job-add id=40 capacity=10" "job-del id=30" "tree-set job=30 workers=1" \
-	"dev-add ifindex=$d0" "dev-del ifindex=$d0" "dev-set ifindex=$d0 rate=1000000" \
+	"tree-hold job=30 hold=1" "dev-add ifindex=$d0" "dev-del ifindex=$d0" \
+	"dev-set ifindex=$d0 rate=1000000" \
 	"path-add job=30 sport=5" "path-del job=30 id=0" "path-set job=30 id=0 weight=1"; do
 	# shellcheck disable=SC2086 # a request
 	ok "nobody may not ${request%% *}" \

@@ -106,6 +106,8 @@ static const struct attr tree_attrs[] = {
 	{ "attached", INA_A_TREE_ATTACHED, KIND_U32 },
 	{ "reason", INA_A_TREE_REASON, KIND_U32 },
 	{ "member", INA_A_TREE_MEMBER, KIND_MEMBER },
+	{ "hold", INA_A_TREE_HOLD, KIND_U32 },
+	{ "left", INA_A_TREE_LEFT, KIND_U32 },
 };
 
 static const struct attr dev_attrs[] = {
@@ -165,6 +167,7 @@ static const struct cmd cmds[] = {
 	{ "job-get", INA_CMD_JOB_GET, &job_set },
 	{ "tree-set", INA_CMD_TREE_SET, &tree_set },
 	{ "tree-get", INA_CMD_TREE_GET, &tree_set },
+	{ "tree-hold", INA_CMD_TREE_HOLD, &tree_set },
 	{ "dev-add", INA_CMD_DEV_ADD, &dev_set },
 	{ "dev-del", INA_CMD_DEV_DEL, &dev_set },
 	{ "dev-get", INA_CMD_DEV_GET, &dev_set },
