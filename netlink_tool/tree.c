@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "inaconf.h"
 
@@ -14,12 +15,14 @@
 static const char tree_help[] =
 	"Usage: inaconf tree set job ID [local ADDR] [parent ADDR] [child ADDR]...\n"
 	"                        [workers N]\n"
+	"       inaconf tree hold job ID ms MS\n"
 	"       inaconf tree show [job ID] [--dot]\n"
 	"\n"
 	"local      address of this node, found by routing if absent\n"
 	"parent     address of the parent, absent at the root\n"
 	"child      address of a child, may be repeated\n"
 	"workers    workers on this machine; 1 without children, else 0, if absent\n"
+	"ms         at the root: rounds that run end and no others begin, for so long at most; 0 ends it\n"
 	"--dot      a graph for graphviz\n";
 
 static const struct param tree_set_table[] = {
@@ -28,6 +31,11 @@ static const struct param tree_set_table[] = {
 	{ "parent", PARAM_ADDR, INA_A_TREE_PARENT, 0, NULL },
 	{ "child", PARAM_ADDR, INA_A_TREE_CHILD, PARAM_MULTI, NULL },
 	{ "workers", PARAM_U32, INA_A_TREE_WORKERS, 0, NULL },
+};
+
+static const struct param tree_hold_table[] = {
+	{ "job", PARAM_U32, INA_A_TREE_JOB, PARAM_REQUIRED, NULL },
+	{ "ms", PARAM_U32, INA_A_TREE_HOLD, PARAM_REQUIRED, NULL },
 };
 
 enum {
@@ -41,6 +49,7 @@ static const struct param tree_show_table[] = {
 };
 
 static const struct words tree_set_params = WORDS(tree_set_table);
+static const struct words tree_hold_params = WORDS(tree_hold_table);
 static const struct words tree_show_params = WORDS(tree_show_table);
 
 static const struct field tree_fields[] = {
@@ -49,6 +58,7 @@ static const struct field tree_fields[] = {
 	{ INA_A_TREE_EPOCH, FIELD_UINT, "epoch", " epoch ", NULL },
 	{ INA_A_TREE_BASE, FIELD_UINT, "base", " base ", NULL },
 	{ INA_A_TREE_MEMBERS, FIELD_UINT, "members", " members ", NULL },
+	{ INA_A_TREE_LEFT, FIELD_UINT, "left", " left ", NULL },
 };
 
 static const struct field tree_local_fields[] = {
@@ -72,6 +82,52 @@ static int tree_set(struct inaconf *ctx, int argc, char **argv)
 	int ret = args_parse(&tree_set_params, argc, argv, request, NULL);
 
 	return ret ? ret : nl_query(&ctx->nl, request, &tree_set_params);
+}
+
+/* Rounds that run and are waited for. */
+static void tree_take_left(struct print *p, const struct nlmsghdr *reply, const void *arg)
+{
+	uint64_t *const *left = arg;
+	struct attrs attrs;
+
+	(void)p;
+	attrs_parse(&attrs, reply);
+	**left = attrs.attr[INA_A_TREE_LEFT] ? attr_uint(attrs.attr[INA_A_TREE_LEFT]) : 0;
+}
+
+static int tree_ask_left(struct inaconf *ctx, uint32_t job, uint64_t *left)
+{
+	struct nlmsghdr *request = nl_request(&ctx->nl, INA_CMD_TREE_GET);
+	int ret;
+
+	mnl_attr_put_u32(request, INA_A_TREE_JOB, job);
+	ret = nl_query(&ctx->nl, request, &tree_show_params);
+	if (!ret)
+		nl_each(&ctx->nl, &ctx->out, tree_take_left, &left);
+	return ret;
+}
+
+/* Until nothing runs, or it is over: by its time, or as the epoch is. */
+static int tree_hold(struct inaconf *ctx, int argc, char **argv)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	struct nlmsghdr *request = nl_request(&ctx->nl, INA_CMD_TREE_HOLD);
+	int ret = args_parse(&tree_hold_params, argc, argv, request, NULL);
+	struct attrs attrs;
+	uint64_t left = 1;
+	uint32_t job;
+
+	if (ret)
+		return ret;
+	attrs_parse(&attrs, request);
+	job = (uint32_t)attr_uint(attrs.attr[INA_A_TREE_JOB]);
+	ret = nl_query(&ctx->nl, request, &tree_hold_params);
+	while (!ret && left) {
+		ret = tree_ask_left(ctx, job, &left);
+		if (!ret && left)
+			nanosleep(&moment, NULL);
+	}
+	return ret;
 }
 
 static bool tree_is_member(const struct nlattr *attr)
@@ -279,6 +335,7 @@ static int tree_show(struct inaconf *ctx, int argc, char **argv)
 
 static const struct command tree_commands[] = {
 	{ "set", tree_set },
+	{ "hold", tree_hold },
 	{ "show", tree_show },
 	{ "help", NULL },
 };

@@ -119,6 +119,8 @@ _pids+=("$worker")
 wait_for 20 grep -q '^pid' "$_dir/worker.log"
 ok "an open epoch is shown" \
 	json "it[0]['state'] == 'open' and it[0]['members'] == 1 and it[0]['attached'] == 1" tree show job 8
+ok "a root holds rounds back for as long as it is told" silent tree hold job 8 ms 50
+ok "and not any more" json "'left' not in it[0]" tree show job 8
 ok "the memory of a job has a unit" bash -c \
 	"inaconf job show 8 | grep -Eq 'memory [0-9.]+ MiB attached 1'"
 ok "a tree with a worker attached is not replaced" \
@@ -310,6 +312,7 @@ completes()
 		path auto
 		tree
 		tree set
+		tree hold
 		tree show
 		qdisc
 		qdisc add lo
@@ -351,6 +354,7 @@ words()
 	ok "a missing number" fails 2 "Error: id is required" job del
 	ok "a missing capacity" fails 2 "Error: capacity is required" job add 20
 	ok "a missing job" fails 2 "Error: job is required" tree set workers 1
+	ok "a missing time" fails 2 "Error: ms is required" tree hold job 7
 	ok "a missing value" fails 2 "Error: capacity needs a value" job add 20 capacity
 	ok "a word given twice" fails 2 "Error: depth is given twice" job add 20 capacity 1 depth 1 depth 2
 	ok "no number" fails 2 'Error: id: "seven" is not a number' job del seven
