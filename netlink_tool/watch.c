@@ -313,6 +313,38 @@ static int watch_remember(struct watch *watch, const struct ina_plan *plan)
 	return ret ? ret : watch_collect(watch, plan);
 }
 
+static void watched_clear(struct watched *w)
+{
+	free(w->host.name);
+	free(w->host.where);
+	ina_load_state_clear(&w->state);
+}
+
+/*
+ * @applied is what all machines have: who is in no plan has ended its part and is asked no more.
+ * One that is out stays known, so that it is not taken again before it is calm.
+ */
+static void watch_forget(struct watch *watch, const struct ina_plan *applied)
+{
+	struct ina_plan *former = watch->target.former;
+
+	for (int j = 0; j < former->n_jobs; j++) {
+		for (int i = former->jobs[j].n_nodes - 1; i >= 0; i--) {
+			if (!watch_find(applied, former->jobs[j].nodes[i].host))
+				watch_drop(&former->jobs[j], i);
+		}
+	}
+	for (int i = watch->n_hosts - 1; i >= 0; i--) {
+		struct watched *w = &watch->hosts[i];
+
+		if (w->state.out || watch_find(applied, w->host.name) ||
+		    watch_find(watch->target.plan, w->host.name))
+			continue;
+		watched_clear(w);
+		*w = watch->hosts[--watch->n_hosts];
+	}
+}
+
 static int watch_apply(struct watch *watch, struct print *out)
 {
 	struct ina_plan *plan = watch_plan(watch);
@@ -323,8 +355,10 @@ static int watch_apply(struct watch *watch, struct print *out)
 		ret = lock < 0 ? INACONF_FAILED : target_survey(&watch->target, plan);
 	if (!ret)
 		ret = apply_run(&watch->target, out, watch->stop);
-	if (!ret)
+	if (!ret) {
+		watch_forget(watch, plan);
 		ret = print_flush(out);
+	}
 	if (lock >= 0)
 		close(lock);
 	ina_plan_destroy(plan);
@@ -450,11 +484,8 @@ static int watch_read(struct watch *watch)
 
 static void watch_clear(struct watch *watch)
 {
-	for (int i = 0; i < watch->n_hosts; i++) {
-		free(watch->hosts[i].host.name);
-		free(watch->hosts[i].host.where);
-		ina_load_state_clear(&watch->hosts[i].state);
-	}
+	for (int i = 0; i < watch->n_hosts; i++)
+		watched_clear(&watch->hosts[i]);
 	free(watch->hosts);
 	ina_measure_destroy(watch->measure);
 	ina_topo_destroy(watch->replan.topo);

@@ -441,6 +441,28 @@ mkfifo "$INA_FAKE/together"
 ok "machines are asked side by side" said run watch "$dir/wide" interval 0.1 count 2
 ok "so all report" fails 1 grep "no report" "$dir/said"
 
+# Who is in no plan any more ends its part, and then it is left alone.
+rm "$INA_FAKE/together"
+: >"$INA_FAKE/log"
+cp "$dir/wide" "$dir/watched"
+"$inaconf" plan watch "$dir/watched" hook "$here/fakehost.sh" interval 0.2 >"$dir/watch" 2>&1 &
+watch=$!
+ok "a machine is asked" until_true grep -q "at-b plan load" "$INA_FAKE/log"
+cp "$dir/one" "$dir/plan.new"
+mv "$dir/plan.new" "$dir/watched"
+ok "in a plan without it, it ends its part" until_true applied 1
+ok "that is so" test ! -e "$INA_FAKE/at-b/job-7"
+looks 1
+: >"$INA_FAKE/log"
+cp "$dir/two" "$dir/plan.new"
+mv "$dir/plan.new" "$dir/watched"
+ok "the next plan is applied" until_true applied 2
+looks 2
+ok "without asking it again" fails 1 grep at-b "$INA_FAKE/log"
+kill "$watch"
+ok "and watch ends" wait "$watch"
+watch=
+
 # A machine gets another name to be reached by: it is the same one.
 fresh "$dir/one"
 report 1 1
