@@ -15,6 +15,7 @@
 
 #include "apply.h"
 
+#define APPLY_HOLD_MS	5000		/* rounds that run are waited for */
 #define APPLY_LOCK	"ina-plan"	/* an abstract socket's name: it goes with its process */
 
 /**
@@ -62,12 +63,20 @@ static int apply_command(const struct apply *a, const struct ina_step *step, boo
 	return ret;
 }
 
+/* How long rounds are waited for: the machine that does has to answer in time. */
+static unsigned int apply_hold_ms(const struct target *target)
+{
+	double most = target->reach.timeout * 1000 / 2;
+
+	return most < APPLY_HOLD_MS ? (unsigned int)most : APPLY_HOLD_MS;
+}
+
 static int apply_change(void *ctx, const struct ina_step *step, bool undo)
 {
 	struct apply *a = ctx;
 	struct ina_commands commands;
-	int ret = ina_place_commands(a->target->now->jobs[step->job], &step->from, &step->to,
-				     &commands);
+	int ret = ina_step_commands(a->target->now->jobs[step->job], step,
+				    apply_hold_ms(a->target), &commands);
 
 	/* What cannot be undone is said, command by command. */
 	for (int i = 0; i < commands.n && (!ret || undo); i++) {
@@ -124,8 +133,8 @@ static int apply_dry(const struct target *target, struct print *out, const struc
 	for (int i = 0; i < steps->n; i++) {
 		const struct ina_step *step = &steps->steps[i];
 
-		if (ina_place_commands(target->now->jobs[step->job], &step->from, &step->to,
-				       &commands))
+		if (ina_step_commands(target->now->jobs[step->job], step, apply_hold_ms(target),
+				      &commands))
 			return error_print("out of memory");
 		for (int k = 0; k < commands.n; k++) {
 			print_object_open(out, NULL);
@@ -152,7 +161,7 @@ int apply_run(const struct target *target, struct print *out, volatile const int
 	if (target->dry) {
 		ret = apply_dry(target, out, &steps);
 	} else {
-		ret = ina_steps_run(&steps, &apply_ops, &a);
+		ret = ina_steps_run(target->now, &steps, &apply_ops, &a);
 		ret = apply_result(out, &steps, ret, *stop);
 	}
 	ina_steps_clear(&steps);

@@ -189,6 +189,7 @@ case $words in
 "job add id "*) job_add "${@:4}" ;;
 "job del id "*) rm "$state/job-$4" && rm -f "$state/"{tree,paths,chunk}"-$4" ;;
 "tree set job "*) tree_set "${@:4}" ;;
+"tree hold job "*) ;; # nothing runs here
 "path add "*|"path del "*|"path set "*) path_change "${@:2}" ;;
 "plan load") report ;;
 *) echo "Error: unknown words: $words" >&2 && exit 2 ;;

@@ -38,7 +38,6 @@ enum failure {
  * @at: steps done
  * @fail_at: the step that fails, -1 for none
  * @failure: in which way
- * @back: undoing what was done
  * @dead: machine that does not answer, -1 for none
  * @why: what went wrong first; empty: nothing
  */
@@ -51,7 +50,6 @@ struct model {
 	int at;
 	int fail_at;
 	enum failure failure;
-	bool back;
 	int dead;
 	char why[256];
 };
@@ -124,8 +122,8 @@ static void model_check_epoch(struct model *m, int job)
 }
 
 /*
- * A parent forgets a child only by being told: the child's farewell may be lost. On the way back
- * it is heard.
+ * A parent forgets a child only by being told: the child's farewell may be lost. One that is dead
+ * cannot be told.
  */
 static void model_check_owners(struct model *m, int job)
 {
@@ -138,11 +136,11 @@ static void model_check_owners(struct model *m, int job)
 			bool lists = parent->tree && ina_place_has_child(parent, &addresses[c]);
 			bool names = child->tree && ina_addr_equal(&child->parent, &parent->local);
 
-			if (!lists || (m->back && !names))
+			if (!lists)
 				m->joined[job][p][c] = false;
 			else if (names)
 				m->joined[job][p][c] = true;
-			owners += m->joined[job][p][c];
+			owners += m->joined[job][p][c] && p != m->dead;
 		}
 		if (owners > 1)
 			model_blame(m, "host %d has %d owners", c, owners);
@@ -395,11 +393,11 @@ static int model_change(void *ctx, const struct ina_step *step, bool undo)
 {
 	struct model *m = ctx;
 	/* Of a step that changes paths only, too, one command may fail. */
-	bool paths = ina_place_equal(&step->from, &step->to);
+	bool paths = step->phase != INA_PHASE_HOLD &&
+		     ina_place_equal(&step->from, &step->to);
 	bool fails = !undo && (paths ? !ktap_below(4) && m->at == m->fail_at + 1 :
 				       m->at++ == m->fail_at) && m->failure != FAIL_STOP;
 
-	m->back = undo;
 	if (fails && m->failure == FAIL_DEAD)
 		m->dead = step->host;
 	if (step->host == m->dead)
@@ -477,11 +475,10 @@ static const char *run(struct model *m, const struct ina_steps *steps)
 	memset(m->joined, 0, sizeof(m->joined));
 	memset(m->bits, 0, sizeof(m->bits));
 	m->at = 0;
-	m->back = false;
 	m->dead = -1;
 	for (int j = 0; j < m->now->n_jobs; j++)
 		model_check(m, j, 0);
-	ret = ina_steps_run(steps, &model_ops, m);
+	ret = ina_steps_run(m->before, steps, &model_ops, m);
 	if (!*m->why && m->fail_at < 0 && (ret || !same(m->now, m->goal, -1)))
 		model_blame(m, "the goal was not reached: %d", ret);
 	if (!*m->why && m->fail_at >= 0 && !same(m->now, m->before, m->dead))

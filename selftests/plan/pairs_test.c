@@ -189,8 +189,11 @@ static const char *test_pair(struct totals *t)
 		ina_steps_clear(&steps);
 	}
 	again = ina_cluster_goal(goal, b, false);
-	if (!why && (ina_steps_plan(goal, again, &steps) || steps.n))
-		why = "the same plan again has steps";
+	if (!why) {
+		if (ina_steps_plan(goal, again, &steps) || steps.n)
+			why = "the same plan again has steps";
+		ina_steps_clear(&steps);
+	}
 	t->pairs++;
 	ina_plan_destroy(a);
 	ina_plan_destroy(b);

@@ -27,7 +27,7 @@ static bool steps_are(const char *a, const char *b, bool prune, const char *want
 	for (int i = 0; i < steps.n; i++) {
 		const struct ina_step *s = &steps.steps[i];
 
-		if (ina_place_commands(now->jobs[s->job], &s->from, &s->to, &commands))
+		if (ina_step_commands(now->jobs[s->job], s, 5000, &commands))
 			abort();
 		for (int k = 0; k < commands.n; k++)
 			snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s h%d: %s\n",
@@ -90,11 +90,13 @@ static const struct {
 	  "",
 	  "the same plan has no steps" },
 	{ chain, swapped, false,
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 workers 0\n"
 	  "move h1: tree set job 7 local 10.0.0.2 parent 10.0.0.3 workers 1\n"
 	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 child 10.0.0.2 workers 1\n",
 	  "parent and child change places" },
 	{ aggregator, contracted, false,
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 child 10.0.0.4 workers 0\n"
 	  "end h1: job del id 7\n"
 	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 workers 1\n"
@@ -104,27 +106,32 @@ static const struct {
 	  "create h1: job add id 7 capacity 10\n"
 	  "create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 child 10.0.0.4 "
 	  "workers 0\n"
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n"
 	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n"
 	  "move h3: tree set job 7 local 10.0.0.4 parent 10.0.0.2 workers 1\n",
 	  "and back" },
 	{ crossed, back, false,
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.3 workers 0\n"
 	  "end h1: job del id 7\n"
 	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.1 workers 1\n"
 	  "create h1: job add id 8 capacity 10\n"
 	  "create h1: tree set job 8 local 10.0.0.2 parent 10.0.0.4 child 10.0.0.6 workers 0\n"
+	  "hold h3: tree hold job 8 ms 5000\n"
 	  "expect h3: tree set job 8 local 10.0.0.4 child 10.0.0.2 workers 0\n"
 	  "end h4: job del id 8\n"
 	  "move h5: tree set job 8 local 10.0.0.6 parent 10.0.0.2 workers 1\n"
 	  "create h4: job add id 7 capacity 10\n"
 	  "create h4: tree set job 7 local 10.0.0.5 parent 10.0.0.1 child 10.0.0.3 workers 0\n"
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.5 workers 0\n"
 	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.5 workers 1\n",
 	  "two jobs exchange their aggregators: the first steps aside" },
 	{ pair, joined, false,
 	  "create h3: job add id 7 capacity 10\n"
 	  "create h3: tree set job 7 local 10.0.0.4 parent 10.0.0.1 workers 1\n"
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "expect h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 child 10.0.0.4 child 10.0.0.3 "
 	  "workers 0\n"
 	  "expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
@@ -132,26 +139,29 @@ static const struct {
 	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n",
 	  "a worker that comes does not make up for one that moves" },
 	{ pair, under, false,
+	  "hold h0: tree hold job 7 ms 5000\n"
+	  "expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
 	  "create h4: job add id 7 capacity 10\n"
 	  "create h4: tree set job 7 local 10.0.0.5 child 10.0.0.1 workers 0\n"
-	  "expect h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 child 10.0.0.3 workers 1\n"
 	  "abdicate h0: tree set job 7 local 10.0.0.1 parent 10.0.0.5 child 10.0.0.2 workers 0\n"
 	  "move h2: tree set job 7 local 10.0.0.3 parent 10.0.0.2 workers 1\n",
 	  "another root, under which nobody is forgotten" },
 	{ chain, deeper, false,
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "abdicate h0: job del id 7\n"
 	  "end h1: job del id 7\n"
 	  "end h2: job del id 7\n"
-	  "create h0: job add id 7 capacity 20\n"
-	  "create h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n"
 	  "create h1: job add id 7 capacity 20\n"
-	  "create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 workers 1\n",
+	  "create h1: tree set job 7 local 10.0.0.2 parent 10.0.0.1 workers 1\n"
+	  "create h0: job add id 7 capacity 20\n"
+	  "create h0: tree set job 7 local 10.0.0.1 child 10.0.0.2 workers 0\n",
 	  "other settings: the job ends everywhere before it begins again" },
 	{ chain, elsewhere, false,
 	  "create h6: job add id 9 capacity 10\n"
 	  "create h6: tree set job 9 local 10.0.0.7 workers 1\n",
 	  "a job that is not in the plan is left alone" },
 	{ chain, elsewhere, true,
+	  "hold h0: tree hold job 7 ms 5000\n"
 	  "abdicate h0: job del id 7\n"
 	  "end h1: job del id 7\n"
 	  "end h2: job del id 7\n"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster.h"
+#include "steps.h"
 
 void ina_commands_clear(struct ina_commands *commands)
 {
@@ -168,6 +168,15 @@ static bool commands_replaces(const struct ina_place *from, const struct ina_pla
 {
 	return ina_place_is_root(from) != ina_place_is_root(to) || from->workers != to->workers ||
 	       !ina_addr_equal(&from->local, &to->local);
+}
+
+int ina_step_commands(uint32_t job, const struct ina_step *step, unsigned int ms,
+		      struct ina_commands *commands)
+{
+	if (step->phase != INA_PHASE_HOLD)
+		return ina_place_commands(job, &step->from, &step->to, commands);
+	*commands = (struct ina_commands){ 0 };
+	return commands_add(commands, "tree hold job %" PRIu32 " ms %u", job, ms);
 }
 
 int ina_place_commands(uint32_t job, const struct ina_place *from, const struct ina_place *to,

@@ -14,6 +14,7 @@
 
 const char *const ina_phase_words[] = {
 	[INA_PHASE_CREATE] = "create",
+	[INA_PHASE_HOLD] = "hold",
 	[INA_PHASE_EXPECT] = "expect",
 	[INA_PHASE_ABDICATE] = "abdicate",
 	[INA_PHASE_RELEASE] = "release",
@@ -46,15 +47,13 @@ static int steps_grow(struct ina_steps *steps)
 	return 0;
 }
 
-/* Append a step, if it changes anything, and take it in @now. */
-static int steps_add(struct ina_steps *steps, enum ina_phase phase, struct ina_cluster *now,
-		     int job, int host, const struct ina_place *to)
+/* Append a step and take it in @now. */
+static int steps_append(struct ina_steps *steps, enum ina_phase phase, struct ina_cluster *now,
+			int job, int host, const struct ina_place *to)
 {
 	struct ina_place *from = ina_cluster_place(now, job, host);
 	struct ina_step step = { .phase = phase, .job = job, .host = host };
 
-	if (ina_place_equal(from, to))
-		return 0;
 	if (steps_grow(steps) || ina_place_copy(&step.from, from))
 		return -ENOMEM;
 	if (ina_place_copy(&step.to, to) || ina_place_copy(from, to)) {
@@ -64,6 +63,15 @@ static int steps_add(struct ina_steps *steps, enum ina_phase phase, struct ina_c
 	}
 	steps->steps[steps->n++] = step;
 	return 0;
+}
+
+/* The same, if it changes anything. */
+static int steps_add(struct ina_steps *steps, enum ina_phase phase, struct ina_cluster *now,
+		     int job, int host, const struct ina_place *to)
+{
+	if (ina_place_equal(ina_cluster_place(now, job, host), to))
+		return 0;
+	return steps_append(steps, phase, now, job, host, to);
 }
 
 static int steps_host_of(const struct ina_cluster *cluster, int job, const struct ina_addr *addr)
@@ -99,7 +107,19 @@ static int steps_create(struct ina_steps *steps, struct ina_cluster *now,
 	const struct ina_place *from = ina_cluster_place(now, job, host);
 	const struct ina_place *to = ina_cluster_place(goal, job, host);
 
-	if (!to->tree || from->tree)
+	if (!to->tree || from->tree || ina_place_is_root(to))
+		return 0;
+	return steps_add(steps, INA_PHASE_CREATE, now, job, host, to);
+}
+
+/* A new root comes when all nodes expect whom they are to have: they may have let some go. */
+static int steps_crown(struct ina_steps *steps, struct ina_cluster *now,
+		       const struct ina_cluster *goal, int job, int host)
+{
+	const struct ina_place *from = ina_cluster_place(now, job, host);
+	const struct ina_place *to = ina_cluster_place(goal, job, host);
+
+	if (from->tree || !ina_place_is_root(to))
 		return 0;
 	return steps_add(steps, INA_PHASE_CREATE, now, job, host, to);
 }
@@ -133,12 +153,9 @@ static bool steps_blocks(const struct ina_cluster *now, int job, const struct in
 	return false;
 }
 
-/*
- * The children to be, under the parent that is. Those that go are let go at once only if
- * somebody else is missing then: a node should not need room for both.
- */
-static int steps_expect_place(const struct ina_cluster *now, int job, const struct ina_place *from,
-			      const struct ina_place *to, struct ina_place *place)
+/* The children to be, but for the parent that is. */
+static int steps_stay(const struct ina_place *from, const struct ina_place *to,
+		      struct ina_place *place)
 {
 	int ret = ina_place_copy(place, to);
 
@@ -146,6 +163,18 @@ static int steps_expect_place(const struct ina_cluster *now, int job, const stru
 	place->local = from->local;
 	place->workers = from->workers;
 	ina_place_del_child(place, &from->parent);
+	return ret;
+}
+
+/*
+ * The same for one who expects some. Those that go are let go at once only if
+ * somebody else is missing then: a node should not need room for both.
+ */
+static int steps_expect_place(const struct ina_cluster *now, int job, const struct ina_place *from,
+			      const struct ina_place *to, struct ina_place *place)
+{
+	int ret = steps_stay(from, to, place);
+
 	if (ret || steps_blocks(now, job, place, now->n_hosts))
 		return ret;
 	for (int i = 0; !ret && i < from->n_children; i++) {
@@ -163,11 +192,48 @@ static int steps_expect(struct ina_steps *steps, struct ina_cluster *now,
 	struct ina_place place = { 0 };
 	int ret;
 
-	if (!to->tree || !steps_expects(from, to))
+	if (!to->tree || !from->tree || !steps_expects(from, to))
 		return 0;
 	ret = steps_expect_place(now, job, from, to, &place);
 	if (!ret)
 		ret = steps_add(steps, INA_PHASE_EXPECT, now, job, host, &place);
+	ina_place_clear(&place);
+	return ret;
+}
+
+/*
+ * How many nodes are above @host, which counts; more than there are machines in a ring. @listed:
+ * only as far as each is a child of the next.
+ */
+static int steps_depth(const struct ina_cluster *now, int job, int host, bool listed)
+{
+	int depth = 0;
+
+	while (host >= 0 && depth <= now->n_hosts) {
+		const struct ina_place *place = ina_cluster_place(now, job, host);
+
+		host = place->tree ? steps_host_of(now, job, &place->parent) : -1;
+		if (listed && host >= 0 &&
+		    !ina_place_has_child(ina_cluster_place(now, job, host), &place->local))
+			host = -1;
+		depth++;
+	}
+	return depth;
+}
+
+/*
+ * In a ring, as there may be half-way, nobody who moves comes first: so they let go before, but
+ * for those who would have nobody left. These move first.
+ */
+static int steps_untie(struct ina_steps *steps, struct ina_cluster *now,
+		       const struct ina_cluster *goal, int job, int host)
+{
+	struct ina_place place = { 0 };
+	int ret = steps_stay(ina_cluster_place(now, job, host), ina_cluster_place(goal, job, host),
+			     &place);
+
+	if (!ret && (place.n_children || place.workers))
+		ret = steps_add(steps, INA_PHASE_RELEASE, now, job, host, &place);
 	ina_place_clear(&place);
 	return ret;
 }
@@ -178,8 +244,11 @@ static int steps_release(struct ina_steps *steps, struct ina_cluster *now,
 	const struct ina_place *from = ina_cluster_place(now, job, host);
 	const struct ina_place *to = ina_cluster_place(goal, job, host);
 
-	if (!to->tree || steps_moves(from, to))
+	if (!to->tree)
 		return 0;
+	if (steps_moves(from, to))
+		return steps_depth(now, job, host, false) > now->n_hosts ?
+		       steps_untie(steps, now, goal, job, host) : 0;
 	return steps_add(steps, INA_PHASE_RELEASE, now, job, host, to);
 }
 
@@ -196,20 +265,6 @@ static int steps_move(struct ina_steps *steps, struct ina_cluster *now,
 {
 	return steps_add(steps, INA_PHASE_MOVE, now, job, host,
 			 ina_cluster_place(goal, job, host));
-}
-
-/* How many nodes are above @host; bounded, as what is configured may be no tree. */
-static int steps_depth(const struct ina_cluster *now, int job, int host)
-{
-	int depth = 0;
-
-	while (host >= 0 && depth < now->n_hosts) {
-		const struct ina_place *place = ina_cluster_place(now, job, host);
-
-		host = place->tree ? steps_host_of(now, job, &place->parent) : -1;
-		depth++;
-	}
-	return depth;
 }
 
 /**
@@ -235,10 +290,48 @@ static struct steps_rank *steps_ranks(const struct ina_cluster *now, int job)
 	struct steps_rank *ranks = calloc((size_t)now->n_hosts + 1, sizeof(*ranks));
 
 	for (int h = 0; ranks && h < now->n_hosts; h++)
-		ranks[h] = (struct steps_rank){ steps_depth(now, job, h), h };
+		ranks[h] = (struct steps_rank){ steps_depth(now, job, h, false), h };
 	if (ranks)
 		qsort(ranks, (size_t)now->n_hosts, sizeof(*ranks), steps_rank_compare);
 	return ranks;
+}
+
+/* Those of a ring have let go by now, but for some: these before whom they still list. */
+static void steps_rank_ring(const struct ina_cluster *now, int job, struct steps_rank *ranks)
+{
+	for (int i = 0; i < now->n_hosts; i++) {
+		if (ranks[i].depth > now->n_hosts)
+			ranks[i].depth += steps_depth(now, job, ranks[i].host, true);
+	}
+	qsort(ranks, (size_t)now->n_hosts, sizeof(*ranks), steps_rank_compare);
+}
+
+/* Rounds that run end before anything of their tree changes. Who is root now, @root, sees to it. */
+static int steps_hold(struct ina_steps *steps, struct ina_cluster *now, int job, int root)
+{
+	return root < 0 ? 0 : steps_append(steps, INA_PHASE_HOLD, now, job, root,
+					   ina_cluster_place(now, job, root));
+}
+
+/* Nothing changes: no need to wait. */
+static void steps_unhold(struct ina_steps *steps)
+{
+	struct ina_step *last = steps->steps + steps->n;
+
+	if (!steps->n || (--last)->phase != INA_PHASE_HOLD)
+		return;
+	ina_place_clear(&last->from);
+	ina_place_clear(&last->to);
+	steps->n--;
+}
+
+static int steps_root(const struct ina_cluster *now, int job)
+{
+	int h = now->n_hosts - 1;
+
+	while (h >= 0 && !ina_place_is_root(ina_cluster_place(now, job, h)))
+		h--;
+	return h;
 }
 
 /* The steps of one job, whose settings stay, from @now, which they change, to @goal. */
@@ -247,15 +340,22 @@ static int steps_phases(struct ina_steps *steps, struct ina_cluster *now,
 {
 	static int (*const phases[])(struct ina_steps *steps, struct ina_cluster *now,
 				     const struct ina_cluster *goal, int job, int host) = {
-		steps_create, steps_expect, steps_abdicate, steps_release, steps_end, steps_move,
+		steps_create, steps_expect, steps_crown, steps_abdicate, steps_release, steps_end,
+		steps_move,
 	};
 	struct steps_rank *ranks = steps_ranks(now, job);
-	int ret = ranks ? 0 : -ENOMEM;
+	int root = steps_root(now, job), ret = ranks ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+		if (!ret && i == 1)
+			ret = steps_hold(steps, now, job, root);
+		if (!ret && phases[i] == steps_move)
+			steps_rank_ring(now, job, ranks);
 		for (int h = 0; !ret && h < now->n_hosts; h++)
 			ret = phases[i](steps, now, goal, job, ranks[h].host);
 	}
+	if (!ret)
+		steps_unhold(steps);
 	free(ranks);
 	return ret;
 }
@@ -273,8 +373,8 @@ static bool steps_remakes(const struct ina_cluster *now, const struct ina_cluste
 	return false;
 }
 
-static int steps_job(struct ina_steps *steps, struct ina_cluster *now,
-		     const struct ina_cluster *goal, int job)
+int ina_steps_job(struct ina_steps *steps, struct ina_cluster *now,
+		  const struct ina_cluster *goal, int job)
 {
 	struct ina_cluster *nothing;
 	int ret;
@@ -346,7 +446,7 @@ static int steps_contract(struct ina_steps *steps, struct ina_cluster *now,
 			ret = steps_contract_host(between, job, h);
 	}
 	if (!ret)
-		ret = steps_job(steps, now, between, job);
+		ret = ina_steps_job(steps, now, between, job);
 	ina_cluster_destroy(between);
 	return ret;
 }
@@ -391,7 +491,7 @@ static int steps_jobs(struct ina_steps *steps, struct ina_cluster *now,
 			ret = steps_contract(steps, now, goal, steps_in_the_way(now, goal, done));
 			continue;
 		}
-		ret = steps_job(steps, now, goal, job);
+		ret = ina_steps_job(steps, now, goal, job);
 		done[job] = true;
 		left--;
 	}

@@ -2,8 +2,8 @@
 /*
  * From what is configured to what is to be, in steps that are safe one by one: whatever has been
  * done when it stops, no epoch opens without a worker that stays, nobody is counted by two
- * parents, and no machine aggregates for more jobs than before or after. Undone backwards the
- * same holds.
+ * parents, and no machine aggregates for more jobs than before or after. The same holds for the
+ * steps back from there.
  */
 #ifndef INA_PLAN_STEPS_H
 #define INA_PLAN_STEPS_H
@@ -13,6 +13,7 @@
 /**
  * enum ina_phase - why a step comes when it does
  * @INA_PHASE_CREATE: machines that are new to the job; nobody waits yet
+ * @INA_PHASE_HOLD: a root that lets no more rounds begin and those that run end; its place stays
  * @INA_PHASE_EXPECT: parents that wait for a child still to come
  * @INA_PHASE_ABDICATE: a root that is none any more: from here on there is no epoch
  * @INA_PHASE_RELEASE: parents that let children go
@@ -21,6 +22,7 @@
  */
 enum ina_phase {
 	INA_PHASE_CREATE,
+	INA_PHASE_HOLD,
 	INA_PHASE_EXPECT,
 	INA_PHASE_ABDICATE,
 	INA_PHASE_RELEASE,
@@ -70,6 +72,14 @@ int ina_steps_plan(const struct ina_cluster *now, const struct ina_cluster *goal
 		   struct ina_steps *steps);
 void ina_steps_clear(struct ina_steps *steps);
 
+/* commands.c: the words of a step; @ms: how long rounds are waited for. As ina_place_commands(). */
+int ina_step_commands(uint32_t job, const struct ina_step *step, unsigned int ms,
+		      struct ina_commands *commands);
+
+/* Append those of one job, which takes no machine of another, to @steps and take them in @now. */
+int ina_steps_job(struct ina_steps *steps, struct ina_cluster *now,
+		  const struct ina_cluster *goal, int job);
+
 /**
  * struct ina_run_ops - how steps are done
  * @change: change a place, or only give it its paths if the rest is alike; 0 or a negative errno,
@@ -84,9 +94,10 @@ struct ina_run_ops {
 };
 
 /*
- * run.c: do the steps. If one fails, or @ops->stop says so, what was done is undone backwards and
- * -ECANCELED returned; -ENOTRECOVERABLE if some of that failed as well.
+ * run.c: do the steps, of which the first begins @before. If one fails, or @ops->stop says so, all
+ * is made as before and -ECANCELED returned; -ENOTRECOVERABLE if some of that failed as well.
  */
-int ina_steps_run(const struct ina_steps *steps, const struct ina_run_ops *ops, void *ctx);
+int ina_steps_run(const struct ina_cluster *before, const struct ina_steps *steps,
+		  const struct ina_run_ops *ops, void *ctx);
 
 #endif
