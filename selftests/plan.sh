@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# From a topology to a tree of kernels, and on while rounds run: a plan is worked out and applied,
-# an aggregator under pressure is taken out, the tree planned anew without it, and comes back; and a
-# machine that refuses leaves everything as it was. No round fails and no sum is wrong. Then a job
-# is placed on the workers, as if they were in two racks.
+# From a topology to a tree of kernels, and on while rounds run: a plan is worked out from what the
+# root has measured and applied, an aggregator whose device is flooded is taken out, the tree
+# planned anew without it, and comes back; and a machine that refuses leaves everything as it was.
+# No round fails and no sum is wrong. Then a job is placed on the workers, as if they were in two
+# racks.
 #
 #   w0 ... w5 --- a0, a1, a2, as planned --- root
 #
@@ -15,7 +16,7 @@
 . "$(dirname "$0")/rounds.sh"
 
 deadline=$(full 60 240)
-elements=$(full 5000 1000)
+elements=$(full 20000 1000)
 more=$(full 10 3)
 declare -A addr=([root]=10.0.0.1 [a0]=10.0.0.2 [a1]=10.0.0.3 [a2]=10.0.0.4 [w0]=10.0.0.10
 	[w1]=10.0.0.11 [w2]=10.0.0.12 [w3]=10.0.0.13 [w4]=10.0.0.14 [w5]=10.0.0.15)
@@ -47,9 +48,10 @@ measured()
 	for n in "${workers[@]}"; do echo "- {host: $n, t1: 0.5, t2: 0.5}"; done
 }
 
+measure=(measure "$_dir/measure")
 plan_tree()
 {
-	inaconf plan tree topo "$_dir/topo" measure "$_dir/measure" root root job 7 \
+	inaconf plan tree topo "$_dir/topo" "${measure[@]}" root root job 7 \
 		options capacity "$elements" group 64 deadline "${deadline}000"
 }
 
@@ -57,6 +59,23 @@ plan_and_apply()
 {
 	set -o pipefail
 	plan_tree | inaconf plan apply -
+}
+
+# Times of a round as the root has seen them; what was before it is left out of the step.
+measure_rounds()
+{
+	on root inaconf -j stats child job 7 >"$_dir/stats"
+	measure=(measure "$_dir/stats" size 400M
+		step "$(jq '([.[0].children[].last_ns] | max) / 1e9 * 1.001' "$_dir/stats")")
+	jq -e '.[0].children | length == 6' "$_dir/stats"
+}
+
+# The rounds of the window have ended, and no others have begun.
+held()
+{
+	on root inaconf tree hold job 7 ms "$((deadline * 400))" &&
+		on root inaconf -j tree show job 7 | jq -e '.[0].left == 0' &&
+		on root inaconf tree hold job 7 ms 0
 }
 
 # For plan place: a0 and a1 aggregate for the switches of two racks, a2 for the one above.
@@ -113,18 +132,15 @@ only_child()
 	on "$1" inaconf -j tree show job 8 | jq -e --arg child "${addr[$2]}" '.[0].children | map(.addr) == [$child]'
 }
 
-# The operator's command: here it enters a namespace, says how busy a machine is (the file
-# load-NAME, else not at all), and refuses what the file refuse-NAME has.
+# The operator's command: here it enters a namespace, and refuses what the file refuse-NAME has.
+# All machines have the same processors, whose load says nothing of one of them.
 cat >"$_dir/hook" <<END
 #!/bin/bash
 name=\${1#at-}
 shift 2
 if [[ "\$*" == *"plan load" ]]; then
-	read -r uptime _ </proc/uptime
-	pressure=0
-	[[ ! -e $_dir/load-\$name ]] || pressure=\$(<"$_dir/load-\$name")
-	printf '{"time-ms": %s0, "cpu-pressure": %s, "cpu-ms": 1, "cpu-idle-ms": 1, "memory": 100, "memory-used": 1, "devices": []}\n' \
-		"\${uptime/./}" "\$pressure"
+	set -o pipefail
+	inaconf -n "ina-$_tag-\$name" -j plan load | jq -c '."cpu-pressure" = 0'
 	exit
 fi
 if [[ -e $_dir/refuse-\$name && "\$*" == *"\$(<"$_dir/refuse-\$name")"* ]]; then
@@ -134,6 +150,26 @@ fi
 exec inaconf -n "ina-$_tag-\$name" "\$@"
 END
 chmod +x "$_dir/hook"
+
+# Frames that nobody takes, for the device that drops them.
+cat >"$_dir/flood" <<END
+import socket, sys, time
+device = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+device.bind(("eth0", 0))
+to = bytes.fromhex(sys.argv[1].replace(":", ""))
+frame = to + device.getsockname()[4] + b"\x88\xb5" + bytes(46)
+while True:
+    device.send(frame)
+    time.sleep(0.02)
+END
+
+flood()
+{
+	local to
+	to=$(on "$1" ip -j link show dev eth0 | jq -r '.[0].address')
+	spawn root flood.log python3 "$_dir/flood" "$to"
+	flood=$!
+}
 
 has_job()
 {
@@ -197,21 +233,30 @@ for n in "${!addr[@]}"; do
 	host_add "$n" "${addr[$n]}/24"
 	on "$n" inaconf dev add eth0
 done
+# Then a round takes longer than workers begin apart from each other: there is something to gain.
+for n in "${workers[@]}"; do on "$n" inaconf dev set eth0 rate 16mbit; done
 topology >"$_dir/topo"
 measured >"$_dir/measure"
 
-ok "a tree is planned and applied" plan_and_apply
-plan_tree >"$_dir/plan"
-# To whom the root hands the work: its children need a better place than the root itself.
-busy=$(below root | grep -m1 '^a')
-ok "it has an aggregator" has_job "$busy"
-ok "the same again: nothing to do" says "nothing to do" inaconf plan apply "$_dir/plan"
+plan_tree | sed '/parent:/s/: .*/: root/' >"$_dir/first"
+ok "first, all workers are right below the root" inaconf plan apply "$_dir/first"
 monitor root events
 for i in "${!workers[@]}"; do
 	# Not as fast as they can: the hooks need the processor, too.
 	run "${workers[i]}" "$i" --delay 50
 done
 ok "rounds run" go_on
+ok "they end, and no others begin, if the root is told" held
+ok "until that is over" go_on
+# On a slow kernel rounds are too small for that.
+[[ ${INA_SIZE:-full} != full ]] || ok "the root has measured them" measure_rounds
+ok "with that a tree is planned, and applied while they run" plan_and_apply
+plan_tree >"$_dir/plan"
+# To whom the root hands the work: its children need a better place than the root itself.
+busy=$(below root | grep -m1 '^a')
+ok "it has an aggregator" has_job "$busy"
+ok "the same again: nothing to do" says "nothing to do" inaconf plan apply "$_dir/plan"
+ok "rounds go on" go_on
 
 sed "s/where: ina-$_tag-/where: at-/" "$_dir/plan" >"$_dir/remote"
 ok "a report is what this machine says" has '"time-ms":[0-9]+.*"memory-used":[0-9]+' \
@@ -221,11 +266,11 @@ inaconf plan watch "$_dir/remote" topo "$_dir/remote-topo" measure "$_dir/measur
 	timeout 60 interval 1 hold 2 >"$_dir/watch" 2>&1 &
 watch=$!
 _pids+=("$watch")
-echo 90 >"$_dir/load-$busy"
+flood "$busy"
 ok "an aggregator under pressure is taken out" wait_for 60 has_no_job "$busy"
 ok "the tree is planned anew without it" wait_for 60 planned_anew
 ok "rounds go on without it" go_on
-echo 0 >"$_dir/load-$busy"
+kill "$flood"
 ok "it is back when the pressure has gone" wait_for 60 has_job "$busy"
 ok "with its children" wait_for 60 applied_twice
 ok "rounds go on with it" go_on
