@@ -62,7 +62,7 @@ bench_native()
 	"$here/native.sh" "$size" | tee "$INA_BUILD/results/bench-native/native.log"
 	"$here/native.py" "$INA_BUILD/results/bench-native/native.log" "$out/results" \
 		"make bench$command"
-	say "written: Documentation/results/native.md, .json"
+	say "written: Documentation/results/native.md, .json, .svg"
 }
 
 size=full command=
