@@ -23,8 +23,8 @@ read -ra modes <<<"${BENCH_MODES:-$(full "tree hop" tree)}"
 read -ra sizes <<<"${BENCH_SIZES:-$(full "25 97 233" 25)}" # MB, of [XAgg]
 scale=${BENCH_SCALE:-32}		# by what they are divided here
 budget=${BENCH_BUDGET:-$(full 10 5)}	# MB that a worker contributes in a workload, about
-repeats=${BENCH_REPEATS:-$(full 4 2)}
-pings=${BENCH_PINGS:-$(full 300 100)}	# rounds of 8 elements
+repeats=${BENCH_REPEATS:-$(full 4 1)}
+pings=${BENCH_PINGS:-$(full 300 50)}	# rounds of 8 elements
 inflight=2
 
 # fragment SYSTEM: elements in a packet, as many as fit. XDP has a page for it at most.
