@@ -103,5 +103,8 @@ const void *ina_pieces_find(struct ina_pieces *pieces, unsigned int offset,
 		ina_pieces_apart(pieces, offset, len);
 	if (bytes)
 		return bytes;
-	return skb_copy_bits(pieces->skb, offset, buffer, len) ? NULL : buffer;
+	if (skb_copy_bits(pieces->skb, offset, buffer, len))
+		return NULL;
+	pieces->copied++;
+	return buffer;
 }

@@ -18,6 +18,7 @@
  * @end: offset of what is behind it
  * @bytes: the piece, NULL if it is not mapped
  * @body: elements of the last packet, if they are not behind its header
+ * @copied: packets that had to be copied
  */
 struct ina_pieces {
 	struct sk_buff *skb;
@@ -27,6 +28,7 @@ struct ina_pieces {
 	unsigned int end;
 	const void *bytes;
 	const void *body;
+	unsigned int copied;
 };
 
 void ina_pieces_begin(struct ina_pieces *pieces, struct sk_buff *skb);

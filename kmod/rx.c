@@ -625,6 +625,9 @@ static unsigned int ina_rx_walk(struct ina_rx_walk *walk)
 			ina_stats_inc(walk->inet->stats, INA_STAT_DROP_SHORT);
 	}
 	ina_rx_turn(walk, NULL);
+	if (walk->pieces.copied)
+		ina_stats_add(walk->inet->stats, INA_STAT_RX_COPIED,
+			      walk->pieces.copied);
 	return accepted;
 }
 

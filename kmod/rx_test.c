@@ -336,6 +336,13 @@ static void rx_test_super(struct kunit *test, const struct ina_node *node,
 	rx_test_super_from(test, node, 0, skb, size);
 }
 
+static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)
+{
+	const struct ina_net *inet = test->priv;
+
+	return ina_stats_sum(inet->stats, stat);
+}
+
 static void super__linear(struct kunit *test)
 {
 	struct ina_node *node = rx_test_root(test);
@@ -346,6 +353,7 @@ static void super__linear(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), RX_TEST_FRAGS);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA),
 			(u64)RX_TEST_FRAGS);
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_RX_COPIED), 0ULL);
 }
 
 /* Pieces that end within a header, behind one, with a packet, within elements. */
@@ -575,13 +583,6 @@ static void super__rows(struct kunit *test)
 	}
 }
 
-static u64 rx_test_stat(struct kunit *test, enum ina_stat stat)
-{
-	const struct ina_net *inet = test->priv;
-
-	return ina_stats_sum(inet->stats, stat);
-}
-
 /* Headers and elements in turn, as of results that go to several children. */
 static void super__apart(struct kunit *test)
 {
@@ -605,6 +606,8 @@ static void super__apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx_test_held(node, RX_TEST_BASE), 4);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_RX_DATA), 4ULL);
 	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_DROP_CRC), 1ULL);
+	/* The others were added from where they are. */
+	KUNIT_EXPECT_EQ(test, rx_test_stat(test, INA_STAT_RX_COPIED), 2ULL);
 }
 
 /* Each to its counter, and those around them are taken. */

@@ -52,6 +52,7 @@ static const char * const ina_stats_names[INA_STAT_MAX] = {
 	[INA_STAT_GRANT_NS] = "grant_ns",
 	[INA_STAT_RATE_CUTS] = "rate_cuts",
 	[INA_STAT_RX_MARKED] = "rx_marked",
+	[INA_STAT_RX_COPIED] = "rx_copied",
 };
 
 /**

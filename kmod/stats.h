@@ -60,6 +60,8 @@ enum ina_stat {
 	INA_STAT_GRANT_NS,	/* nanoseconds that took, in all */
 	INA_STAT_RATE_CUTS,	/* rates lowered because of loss or marks */
 	INA_STAT_RX_MARKED,	/* packets of elements with a mark of congestion */
+	/* what should not be */
+	INA_STAT_RX_COPIED,	/* packets in several pieces, copied before they were looked at */
 	INA_STAT_MAX,
 };
 

@@ -95,6 +95,16 @@ conserved()
 	((sent >= agg[rx_data] && sent <= agg[rx_data] + refused))
 }
 
+# uncopied: whatever a node received was added from where it was.
+uncopied()
+{
+	local n copied
+	for n in "${nodes[@]}"; do
+		copied=$(counter "$n" - rx_copied) || return
+		((copied == 0)) || { echo "$n: $copied"; return 1; }
+	done
+}
+
 # shown CHECK...: by what came in the last run, or in one of four more. Where the machine stands still,
 # packets leave before a super-packet is full.
 shown()
@@ -207,6 +217,7 @@ ok "sums of super-packets" sums
 clocked "they come whole to every node" shown joined 8 "${nodes[@]}"
 wait_for 10 conserved
 ok "packets are counted, not super-packets" conserved
+ok "none was copied before it was added" uncopied
 
 # The sender makes none that its device does not take.
 if [[ $INA_SIZE == full ]]; then
@@ -236,6 +247,7 @@ mark
 tree
 ok "sums when devices cut and join them" sums
 clocked "packets come joined, as the socket asks for it" shown joined 2 root agg
+ok "none was copied, neither alone nor joined" uncopied
 for n in "${nodes[@]}"; do
 	on sw ethtool -K "p-$n" tso on >/dev/null
 done
@@ -266,6 +278,7 @@ tree
 ok "sums of large results" sums
 clocked "they come whole, too" shown joined 2 w0 w1
 ok "no sum was wrong in what had to be sent again" test -z "$wrong"
+ok "none was copied, though its header may be apart" uncopied
 cut
 tree
 ok "sums when devices cut large results" sums
