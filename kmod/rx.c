@@ -343,14 +343,18 @@ static void ina_rx_account(struct ina_rx_walk *walk, int err)
 static int ina_rx_take(struct ina_rx_walk *walk)
 {
 	const struct ina_pkt *pkt = &walk->pkt;
-	struct ina_part part = walk->elements;
+	struct ina_part *part = &walk->elements;
 	int err;
 
 	err = walk->child ?
-	      ina_round_contribute(walk->node, &walk->ctx, &walk->row, &part,
+	      ina_round_contribute(walk->node, &walk->ctx, &walk->row, part,
 				   pkt->frag, pkt->body, &walk->info->saddr) :
-	      ina_round_result(walk->node, &walk->row, &part, pkt->frag,
+	      ina_round_result(walk->node, &walk->row, part, pkt->frag,
 			       pkt->body);
+	/* If it was the last, it tells of the whole sum. */
+	part->workers = pkt->workers;
+	part->token = pkt->token;
+	part->flags = pkt->flags;
 	ina_rx_account(walk, err);
 	return err;
 }
