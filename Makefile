@@ -147,7 +147,7 @@ help:
 	@echo "make test-host     the tests of the planner and of the tool alone that need no VM"
 	@echo "make test-cross    KUnit on the other architecture"
 	@echo "make bench         ina beside XDP, TCP, UDP, Open MPI and Gloo; writes Documentation/results/"
-	@echo "                   QUICK=1 for three to five minutes of it"
+	@echo "                   QUICK=1 for a few minutes of it"
 	@echo "make bench-sweep   sizes of a packet, beside XDP and UDP, and numbers of children; QUICK=1 for less"
 	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
 	@echo "make bench-paths   one to four paths of a fabric, beside TCP and UDP; QUICK=1 for less"
