@@ -137,13 +137,13 @@ static bool ina_grant_next(struct ina_node *node, u16 first, u16 *at,
 }
 
 /*
- * Send what is to be sent, at most @most packets, to child @first before others. One that is
- * dead sends nothing, and one that is paused not yet. Return: false if there may be more.
+ * Send what is to be sent, at most @most packets, to child @first before others, which begin at
+ * @at. One that is dead sends nothing, and one that is paused not yet. Return: false if there
+ * may be more.
  */
-static bool ina_grant_send(struct ina_node *node, u16 first, unsigned int most)
+static bool ina_grant_send(struct ina_node *node, u16 first, u16 *at, unsigned int most)
 {
 	struct ina_grant_pkt p;
-	u16 at = 0;
 	bool more;
 
 	while (!READ_ONCE(node->dead) && !READ_ONCE(node->paused)) {
@@ -153,7 +153,7 @@ static bool ina_grant_send(struct ina_node *node, u16 first, unsigned int most)
 		/* Softirqs that wait would add gradients before it leaves. */
 		local_bh_disable();
 		spin_lock(&node->lock);
-		more = ina_grant_next(node, first, &at, &p);
+		more = ina_grant_next(node, first, at, &p);
 		spin_unlock(&node->lock);
 		if (more)
 			ina_xmit_control(node, p.peer, &p.pkt, &p.ready);
@@ -167,7 +167,9 @@ static bool ina_grant_send(struct ina_node *node, u16 first, unsigned int most)
 /* The same from a softirq or a process that has better things to do. */
 static void ina_grant_send_now(struct ina_node *node, u16 first)
 {
-	if (ina_tx_crowded(node) || !ina_grant_send(node, first, INA_GRANT_NOW))
+	u16 at = 0;
+
+	if (ina_tx_crowded(node) || !ina_grant_send(node, first, &at, INA_GRANT_NOW))
 		ina_node_kick(node);
 }
 
@@ -180,8 +182,9 @@ static void ina_grant_send_now(struct ina_node *node, u16 first)
 void ina_grant_flush(struct ina_node *node)
 {
 	unsigned int most = INA_GRANT_NOW;
+	u16 at = 0;
 
-	while (!ina_grant_send(node, 0, most))
+	while (!ina_grant_send(node, 0, &at, most))
 		if (!ina_tx_wait(node))
 			most = UINT_MAX;
 }

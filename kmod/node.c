@@ -20,6 +20,7 @@
 #include "netlink.h"
 #include "node.h"
 #include "probe.h"
+#include "round.h"
 #include "timer.h"
 #include "tx.h"
 #include "worker.h"
@@ -633,6 +634,7 @@ static void ina_node_farewell(struct ina_node *node)
 	int i;
 
 	spin_lock_bh(&node->lock);
+	ina_round_go(node);
 	/* What all have acknowledged, the root alone knows. */
 	if (node->root) {
 		blame.detail[0] = node->base;

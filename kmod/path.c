@@ -598,6 +598,9 @@ void ina_path_up(struct ina_node *node, struct ina_peer *peer,
 	/* What the others take is a better guess than all that is granted, or what was cut. */
 	spin_lock_bh(&node->lock);
 	ina_rate_limit(&path->loss, limit);
+	/* From now on groups tell: ECHOs come seldom. */
+	if (path->pace.rate && !path->loss.limit)
+		WRITE_ONCE(path->fed, jiffies - INA_PATH_FED - 1);
 	WRITE_ONCE(path->pace.rate, path->loss.limit);
 	spin_unlock_bh(&node->lock);
 	if (ina_path_set_state(path, INA_PATH_STATE_UP) == INA_PATH_STATE_UP)

@@ -243,6 +243,7 @@ static int ina_rx_place(struct ina_rx_walk *walk)
 		return err;
 	part->length = pkt->length;
 	part->contributor = pkt->index;
+	part->expected = 0;
 	part->workers = pkt->workers;
 	part->token = pkt->token;
 	part->flags = pkt->flags;

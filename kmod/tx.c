@@ -227,17 +227,22 @@ bool ina_tx_crowded(const struct ina_node *node)
  */
 bool ina_tx_wait(struct ina_node *node)
 {
-	struct sock *sk = node->tx.sock->sk;
-	unsigned int before, now = UINT_MAX;
+	const struct sock *sk = node->tx.sock->sk;
+	unsigned int least = UINT_MAX, now;
+	unsigned long end = jiffies;
 
-	do {
-		if (wait_event_interruptible_timeout(*sk_sleep(sk), !ina_tx_crowded(node),
-						     msecs_to_jiffies(INA_TX_STUCK_MS)) > 0)
-			return true;
-		before = now;
+	/* The socket wakes only when it has half of its room again, which may take long. */
+	while (ina_tx_crowded(node)) {
 		now = refcount_read(&sk->sk_wmem_alloc);
-	} while (now < before);
-	return false;
+		if (now < least) {
+			least = now;
+			end = jiffies + msecs_to_jiffies(INA_TX_STUCK_MS);
+		}
+		if (time_after(jiffies, end))
+			return false;
+		usleep_range(500, 2000);
+	}
+	return true;
 }
 
 enum ina_tx_stop {
