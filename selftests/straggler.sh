@@ -48,6 +48,7 @@ on w1 tc qdisc add dev eth0 root netem loss 20%
 # Not to be slowed down by it, or that is who is late.
 on w1 inaconf path set job 7 loss-limit 50%
 [[ -d $trace/events ]] || mount -t tracefs nodev "$trace"
+: >"$trace/trace"
 echo 1 >"$trace/events/ina/enable"
 
 # run: some rounds of all workers, of which w2 is late

@@ -108,6 +108,8 @@ guest_again()
 	grep -q "^again $1 " "$results/verdict" && ! grep -q "^fail $1 " "$results/verdict" || return 0
 	mv "$log" "${log%.log}-first.log"
 	guest_run fail "$@"
+	# The second time it has to pass.
+	grep -q '^ok' "$log" || verdict "fail $1 has passed no case when it was run again"
 }
 
 plain_verdict()

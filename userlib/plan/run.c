@@ -111,8 +111,8 @@ int ina_steps_run(const struct ina_cluster *before, const struct ina_steps *step
 		if (ret)
 			lost = run_look(now, step, ops, ctx);
 		else
-			ret = ina_place_copy(ina_cluster_place(now, step->job, step->host),
-					     &step->to);
+			ret = lost = ina_place_copy(ina_cluster_place(now, step->job, step->host),
+						    &step->to);
 	}
 	if (ret || i < steps->n)
 		ret = run_back(now, steps, i, ops, ctx) || lost ? -ENOTRECOVERABLE : -ECANCELED;
