@@ -201,7 +201,7 @@ cpu()
 	spawn w out ina-perf --job 7 --rank 0 --rounds 50 --elements "$elements" --timeout 60000 --quiet
 	finish $! || { log out && return 1; }
 	before=$(busy)
-	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 200 150)" --elements "$elements" \
+	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 1000 150)" --elements "$elements" \
 		--timeout 60000 --json --no-verify
 	finish $! || { log out && return 1; }
 	echo "run cpu ina $1 $2 $(busy) $before $(log out | jq '.completed * .elements * 4')" |
