@@ -120,6 +120,8 @@ ok "a wrong number of workers fails the round and is told" \
 ok "the event tells how many were counted" \
 	wait_for 5 grep -q 'round 0 failed: counted 4 of 3 workers' "$_dir/events"
 ok "a real worker is told how many were counted" miscount_reaches_worker
+# What it still has to say to its parent would be counted, too.
+on w0 inaconf job del 7
 root_of root 7 3 capacity 2000
 ok "a child of another length fails the round and is named" \
 	says '^failed 0 length 999 1000 10\.1\.0\.3$' leaves 3 --length-lie
@@ -135,6 +137,8 @@ ok "data of a stranger is dropped" right_although drop_source 2 --from-stranger 
 ok "data of a stranger with a child's index, unchecksummed, is dropped" \
 	right_although drop_source 2 --from-stranger 10.1.0.9 --zero-checksum
 
+on w0 inaconf job add 7 capacity 2000
+on w0 inaconf tree set job 7 parent 10.0.0.1
 on leaves rawnode craft result --parent 10.0.0.11 --first 10.1.0.1 >/dev/null
 ok "a result that is not the parent's is dropped" wait_for 5 at_least w0 7 drop_source 1
 ok "a child that leaves closes the epoch" leave
