@@ -249,6 +249,7 @@ rm -f "$INA_BUILD"/results/*.pending
 : >"$total"
 trap test_end EXIT
 if [[ ${KERNELS:-} ]]; then test_matrix; else test_default; fi
+# There may be none.
 grep -E '^(fail|again)' "$total" || true
 say "$((SECONDS - start)) s"
 "$here/count.sh" "$total"
