@@ -22,7 +22,8 @@
 #define INA_PROBE_PATIENCE	4	/* times there and back */
 #define INA_PROBE_IDLE_MS	100U
 #define INA_PROBE_PACKETS	256	/* of the only path tell enough to be asked for, */
-#define INA_PROBE_FEW_MS	250	/* fewer after such a time */
+#define INA_PROBE_FEW_MS	250	/* fewer after such a time; */
+#define INA_PROBE_SOON		2	/* halved so often when its rate was just cut */
 #define INA_PROBE_ASKED		8	/* on their way; the next waits as if idle, */
 #define INA_PROBE_LONGER	3	/* each twice as long, so many times */
 #define INA_PROBE_SLOW		(100 * NSEC_PER_MSEC)	/* no network is: who answers is */
@@ -154,14 +155,15 @@ static bool ina_probe_is_due(const struct ina_node *node,
 	u32 asked = path->probed - READ_ONCE(path->settled);
 	u32 more = READ_ONCE(path->packets) -
 		   path->marks[path->probed % INA_PATH_MARKS].packets;
+	unsigned int soon = READ_ONCE(path->loss.cuts) ? INA_PROBE_SOON : 0;
 
 	if (time_before(jiffies, path->probed_at +
 				 msecs_to_jiffies(ina_probe_wait(asked, READ_ONCE(path->rtt)))))
 		return false;
 	if (!choice)
-		return more >= INA_PROBE_PACKETS ||
+		return more >= INA_PROBE_PACKETS >> soon ||
 		       (more && time_after_eq(jiffies, path->probed_at +
-					      msecs_to_jiffies(INA_PROBE_FEW_MS)));
+					      msecs_to_jiffies(INA_PROBE_FEW_MS >> soon)));
 	return READ_ONCE(path->pace.rate) || READ_ONCE(path->unheard) ||
 	       READ_ONCE(path->state) != INA_PATH_STATE_UP ||
 	       time_after(jiffies, READ_ONCE(path->heard) +

@@ -101,6 +101,13 @@ static void tick__one(struct kunit *test)
 	t->first->probed_at = jiffies;
 	probe_test_tick(t);
 	KUNIT_EXPECT_EQ(test, t->first->probed, probed + 1);
+
+	/* Was the cut enough? */
+	t->first->loss.cuts = 1;
+	t->first->packets += 64;
+	t->first->probed_at = jiffies;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->first->probed, probed + 2);
 }
 
 /* Of two, those are asked that say nothing, or take less than is granted, or are down. */

@@ -13,7 +13,7 @@
 #define INA_RATE_PASSES	16	/* then the level is low enough, though it could be higher */
 #define INA_RATE_CUT	750	/* of 1000: never less than a quarter is left at once */
 #define INA_RATE_CUTS	8	/* that help nothing: the loss is not ours */
-#define INA_RATE_GAP	16	/* periods without news that count */
+#define INA_RATE_GAP	4	/* steps that are made at once, however long ago the last was */
 #define INA_RATE_QUEUE	10000000ULL	/* nanoseconds that packets may wait on the way */
 #define INA_RATE_WAITS	8	/* of so many steps one is made then */
 

@@ -209,6 +209,21 @@ static void judge__recovers(struct kunit *test)
 	KUNIT_EXPECT_LE(test, i, INA_RATE_STEPS);
 }
 
+/* However long it takes to hear of it, a way is not flooded at once. */
+static void judge__seldom(struct kunit *test)
+{
+	struct ina_heard heard = { .seq = 2000, .packets = 1000 };
+	struct ina_loss loss = rate_test_loss();
+	u64 cut;
+
+	rate_test_answer(&loss, 0, 600, 0);
+	cut = ina_rate_now(&loss);
+	/* At the rate it may have, all the time. */
+	heard.packets = cut / 600 / 4;
+	rate_test_judge(&loss, &heard, 250);
+	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), cut + cut / 16);
+}
+
 /* Little of the rate is used, or packets queue up on the way: it rises slower. */
 static void judge__rises_slower(struct kunit *test)
 {
@@ -416,6 +431,7 @@ static struct kunit_case rate_test_cases[] = {
 	KUNIT_CASE(judge__proportion),
 	KUNIT_CASE(judge__once),
 	KUNIT_CASE(judge__recovers),
+	KUNIT_CASE(judge__seldom),
 	KUNIT_CASE(judge__rises_slower),
 	KUNIT_CASE(judge__pause),
 	KUNIT_CASE(judge__sent_before),
