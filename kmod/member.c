@@ -528,9 +528,11 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 	node->heard_generation = node->generation;
 	node->heard_seq = pkt->seq;
 	if (epoch->workers && node->open && pkt->epoch == node->epoch) {
-		ina_member_base(node, be64_to_cpu(epoch->base));
+		/* The next ACK tells that the window was seen to move. */
+		node->send_ack |= e.base <= node->base;
+		ina_member_base(node, e.base);
 		ina_late_told(node, e.base, be32_to_cpu(epoch->running));
-		goto ack;
+		goto kick;
 	}
 	if (memchr_inv(epoch->culprit, 0, sizeof(epoch->culprit)))
 		memcpy(&blame.culprit, epoch->culprit, sizeof(epoch->culprit));
@@ -542,8 +544,8 @@ void ina_member_rx_epoch(struct ina_node *node, const struct ina_pkt *pkt)
 		ina_member_closed_base(node, e.base, &blame);
 	if (e.members && node->subtree)
 		ina_epoch_follow(node, &e);
-ack:
 	node->send_ack = true;
+kick:
 	ina_node_kick(node);
 unlock:
 	spin_unlock_bh(&node->lock);

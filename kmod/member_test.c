@@ -501,11 +501,14 @@ static void rx_epoch__base(struct kunit *test)
 
 	ina_test_epoch(node, 40, 12, 8, 99);
 	era = node->era;
+	node->send_ack = false;
 	ina_test_epoch(node, 40, 14, 8, 99);
 	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
-	/* The window does not go back. */
+	KUNIT_EXPECT_FALSE(test, node->send_ack);
+	/* The window does not go back; who says so waits for an answer. */
 	ina_test_epoch(node, 40, 13, 8, 99);
 	KUNIT_EXPECT_EQ(test, node->base, 14ULL);
+	KUNIT_EXPECT_TRUE(test, node->send_ack);
 	KUNIT_EXPECT_EQ(test, node->era, era);
 }
 

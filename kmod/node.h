@@ -315,6 +315,7 @@ struct ina_tx {
  * @refused: enum ina_reason, why the parent refuses
  * @send_join: a JOIN is to be sent
  * @send_ack: an ACK is to be sent
+ * @told: what the last one said of what is acknowledged
  * @acked_at: jiffies at which the last one was
  * @workers: attached local workers
  * @attached: how many
@@ -400,6 +401,7 @@ struct ina_node {
 	u32 refused;
 	bool send_join;
 	bool send_ack;
+	u64 told;
 	unsigned long acked_at;
 	struct ina_worker *workers[INA_NODE_WORKERS_MAX];
 	u16 attached;

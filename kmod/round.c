@@ -17,6 +17,8 @@
 #include "wire.h"
 #include "worker.h"
 
+#define INA_ROUND_TELL_MS	8	/* until what is held is told anyhow */
+
 static bool ina_round_key_match(u64 progress, const struct ina_tag *tag)
 {
 	return (progress & GENMASK_ULL(63, 32)) == ina_round_key(tag);
@@ -530,6 +532,18 @@ static u64 ina_round_unfailed(struct ina_node *node)
 	}
 }
 
+/*
+ * Is what was acknowledged last to be told at once? Half a window at a time: who has few
+ * rounds in flight does not wait for it. All tell at the same rounds, so the root moves the window
+ * once.
+ */
+static bool ina_round_crossed(const struct ina_node *node)
+{
+	u32 half = max(node->job->config.depth / 2, 1U);
+
+	return (u32)node->acked / half != (u32)node->told / half;
+}
+
 /* The root moves the window to what all have acknowledged. */
 static void ina_round_move(struct ina_node *node)
 {
@@ -595,11 +609,32 @@ void ina_round_advance(struct ina_node *node)
 	if (lowest == U64_MAX || lowest <= node->acked)
 		return;
 	node->acked = lowest;
-	if (!node->root) {
-		node->over_at = jiffies;
+	if (node->root) {
+		if (!node->stay)
+			ina_round_move(node);
+		return;
+	}
+	node->over_at = jiffies;
+	if (ina_round_crossed(node)) {
 		node->send_ack = true;
 		ina_node_kick(node);
-	} else if (!node->stay) {
-		ina_round_move(node);
+	} else {
+		ina_node_tick_in(node, INA_ROUND_TELL_MS);
 	}
+}
+
+/**
+ * ina_round_tell() - by the clock: tell the parent what is held, if that is not known there
+ * @node: the node; its lock is held
+ *
+ * Return: milliseconds until that is due, U32_MAX if it is not.
+ */
+u32 ina_round_tell(struct ina_node *node)
+{
+	lockdep_assert_held(&node->lock);
+	if (node->root || node->acked == node->told)
+		return U32_MAX;
+	if (time_after_eq(jiffies, node->over_at + msecs_to_jiffies(INA_ROUND_TELL_MS)))
+		node->send_ack |= node->welcomed && node->subtree;
+	return INA_ROUND_TELL_MS;
 }

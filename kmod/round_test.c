@@ -3,6 +3,7 @@
  * Rounds: the window, sums that count everybody, and failures that name
  * somebody. Contributions are handed in one by one; see test.h for the node.
  */
+#include "control.h"
 #include "fail.h"
 #include "round.h"
 #include "test.h"
@@ -562,6 +563,36 @@ static void advance__inner(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, node->send_ack);
 }
 
+/* Not for each round, but half a window at a time, or when some time has passed. */
+static void advance__half(struct kunit *test)
+{
+	struct ina_node *node = round_test_inner(test);
+	u32 half = node->job->config.depth / 2;
+
+	KUNIT_ASSERT_GT(test, half, 1);
+	node->welcomed = true;
+	node->subtree = 1;
+	ina_control_flush(node);
+	ina_test_ack(node, 0, node->epoch, half - 1);
+	KUNIT_EXPECT_EQ(test, node->acked, half - 1);
+	KUNIT_EXPECT_EQ(test, node->told, 0ULL);
+	KUNIT_EXPECT_FALSE(test, node->send_ack);
+
+	spin_lock_bh(&node->lock);
+	node->over_at = jiffies - HZ;
+	KUNIT_EXPECT_NE(test, ina_round_tell(node), U32_MAX);
+	KUNIT_EXPECT_TRUE(test, node->send_ack);
+	spin_unlock_bh(&node->lock);
+	ina_control_flush(node);
+	KUNIT_EXPECT_EQ(test, node->told, half - 1);
+	spin_lock_bh(&node->lock);
+	KUNIT_EXPECT_EQ(test, ina_round_tell(node), U32_MAX);
+	spin_unlock_bh(&node->lock);
+
+	ina_test_ack(node, 0, node->epoch, half);
+	KUNIT_EXPECT_TRUE(test, node->send_ack);
+}
+
 /* The root waits for what is acknowledged though its epoch is closed. */
 static void advance__closed(struct kunit *test)
 {
@@ -677,6 +708,7 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(fail_gone__inner),
 	KUNIT_CASE(fail_gone__root),
 	KUNIT_CASE(advance__inner),
+	KUNIT_CASE(advance__half),
 	KUNIT_CASE(advance__closed),
 	KUNIT_CASE(stay__window),
 	KUNIT_CASE(stay__closed),

@@ -120,8 +120,11 @@ setup()
 # What a report begins with.
 head_lines()
 {
+	local name
+	name=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)
 	echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
-	echo "machine $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
+	# Only x86 tells one.
+	echo "machine ${name:-CPU of $(uname -m)}"
 	echo "rate $rate"
 	echo "gro $gro"
 }
