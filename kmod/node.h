@@ -306,7 +306,7 @@ struct ina_tx {
  * @held: it is, by a deadline, until all acknowledge the round at @base, or somebody
  *	turns out to have missed the epoch
  * @stay: jiffies until which the root does not move the window, 0: it does
- * @over_at: jiffies when all of the window was over here and below
+ * @over_at: jiffies when a round was last over here and below
  * @cut_off: that is long ago; the workers here were told
  * @changed: the subtree is not the one that entered the epoch
  * @index: contributor index at the parent

@@ -235,15 +235,18 @@ static bool ina_rate_may_rise(struct ina_loss *loss, u64 time)
 /* Little is lost: a step up, in time a larger one, until all that is granted is used. */
 static void ina_rate_recover(struct ina_loss *loss, u64 time)
 {
-	u64 periods = div64_u64(time, INA_RATE_PERIOD_NS);
+	u32 steps = min_t(u64, div64_u64(time, INA_RATE_PERIOD_NS), INA_RATE_GAP);
 
 	if (loss->cuts)
 		loss->cuts--;
 	if (!ina_rate_may_rise(loss, time))
 		return;
-	loss->limit += loss->step * min_t(u64, periods, INA_RATE_GAP);
-	if (!(++loss->steps % (INA_RATE_STEPS / 4)))
+	loss->limit += loss->step * steps;
+	loss->steps += steps;
+	if (loss->steps >= INA_RATE_STEPS / 4) {
+		loss->steps = 0;
 		loss->step *= 2;
+	}
 	if (loss->limit >= (loss->most ?: INA_RATE_MAX))
 		loss->limit = 0;
 }

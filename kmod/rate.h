@@ -70,7 +70,7 @@ struct ina_heard {
  * @rtt: nanoseconds there and back, as heard last
  * @near: the least that was heard lately
  * @step: by which @limit rises in a period
- * @steps: how often it has, since the rate was cut
+ * @steps: how often it has, since the rate was cut or @step was less
  * @waits: steps up to now of which most were left out
  * @cuts: how often the rate was cut lately
  * @first: lost of 1000 when that began

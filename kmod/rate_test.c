@@ -222,6 +222,7 @@ static void judge__seldom(struct kunit *test)
 	heard.packets = cut / 600 / 4;
 	rate_test_judge(&loss, &heard, 250);
 	KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), cut + cut / 16);
+	KUNIT_EXPECT_EQ(test, loss.steps, 4);
 }
 
 /* Little of the rate is used, or packets queue up on the way: it rises slower. */

@@ -17,7 +17,7 @@
 #include "wire.h"
 #include "worker.h"
 
-#define INA_ROUND_TELL_MS	8	/* until what is held is told anyhow */
+#define INA_ROUND_TELL_MS	8	/* between two ACKs, else what is held is told anyhow */
 
 static bool ina_round_key_match(u64 progress, const struct ina_tag *tag)
 {
@@ -533,15 +533,39 @@ static u64 ina_round_unfailed(struct ina_node *node)
 }
 
 /*
- * Is what was acknowledged last to be told at once? Half a window at a time: who has few
- * rounds in flight does not wait for it. All tell at the same rounds, so the root moves the window
- * once.
+ * Is the parent to be told at once what is acknowledged? Of small rounds half a window at a
+ * time, unless a worker here has no room for another one; all tell at the same rounds, so that
+ * the root moves the window once. Who has no workers passes on what has waited already.
  */
-static bool ina_round_crossed(const struct ina_node *node)
+static bool ina_round_is_due(const struct ina_node *node)
 {
-	u32 half = max(node->job->config.depth / 2, 1U);
+	u32 depth = node->job->config.depth, half = max(depth / 2, 1U);
+	int i;
 
-	return (u32)node->acked / half != (u32)node->told / half;
+	for (i = 0; i < node->nworkers; i++)
+		if (node->workers[i] && node->workers[i]->next - node->base >= depth)
+			return true;
+	return !node->attached || (u32)node->acked / half != (u32)node->told / half ||
+	       time_after_eq(jiffies, node->acked_at + msecs_to_jiffies(INA_ROUND_TELL_MS));
+}
+
+/**
+ * ina_round_tell() - tell the parent what is acknowledged, if it does not know
+ * @node: the node; its lock is held
+ *
+ * Now, or by the clock, which calls this, too.
+ */
+void ina_round_tell(struct ina_node *node)
+{
+	lockdep_assert_held(&node->lock);
+	if (node->root || node->acked == node->told || node->index == INA_INDEX_NONE)
+		return;
+	if (ina_round_is_due(node)) {
+		node->send_ack = true;
+		ina_node_kick(node);
+	} else {
+		ina_node_tick_in(node, INA_ROUND_TELL_MS);
+	}
 }
 
 /* The root moves the window to what all have acknowledged. */
@@ -615,26 +639,5 @@ void ina_round_advance(struct ina_node *node)
 		return;
 	}
 	node->over_at = jiffies;
-	if (ina_round_crossed(node)) {
-		node->send_ack = true;
-		ina_node_kick(node);
-	} else {
-		ina_node_tick_in(node, INA_ROUND_TELL_MS);
-	}
-}
-
-/**
- * ina_round_tell() - by the clock: tell the parent what is held, if that is not known there
- * @node: the node; its lock is held
- *
- * Return: milliseconds until that is due, U32_MAX if it is not.
- */
-u32 ina_round_tell(struct ina_node *node)
-{
-	lockdep_assert_held(&node->lock);
-	if (node->root || node->acked == node->told)
-		return U32_MAX;
-	if (time_after_eq(jiffies, node->over_at + msecs_to_jiffies(INA_ROUND_TELL_MS)))
-		node->send_ack |= node->welcomed && node->subtree;
-	return INA_ROUND_TELL_MS;
+	ina_round_tell(node);
 }

@@ -111,10 +111,10 @@ void ina_timer_tick(struct work_struct *work)
 					     struct ina_node, tick);
 	unsigned int ms = INA_TIMER_IDLE_MS;
 	bool hops = ina_timer_hops(node);
-	u32 late = min(ina_late_tick(node), ina_grant_tick(node));
+	unsigned int late = min(ina_late_tick(node), ina_grant_tick(node));
 
 	spin_lock_bh(&node->lock);
-	late = min(late, ina_round_tell(node));
+	ina_round_tell(node);
 	if (node->stay && time_after_eq(jiffies, node->stay))
 		ina_round_go(node);
 	if (time_after_eq(jiffies, node->repeat_at)) {
