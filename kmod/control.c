@@ -74,11 +74,9 @@ static void ina_control_fill_join(const struct ina_node *node,
 	       sizeof(c->body.join.culprit));
 }
 
-static void ina_control_fill_ack(struct ina_node *node, struct ina_control *c)
+static void ina_control_fill_ack(const struct ina_node *node,
+				 struct ina_control *c)
 {
-	node->send_ack = false;
-	node->acked_at = jiffies;
-	node->told = node->acked;
 	c->pkt.type = INA_TYPE_ACK;
 	c->pkt.epoch = node->epoch;
 	c->pkt.index = node->index;
@@ -227,8 +225,9 @@ static bool ina_control_next_up(struct ina_node *node, struct ina_control *c)
 	if (ina_control_next_fail(node, c))
 		return true;
 	/* What is held first: a node that leaves is not asked any more. */
-	if (node->send_ack || (node->send_join && node->told != node->acked &&
-			       node->index != INA_INDEX_NONE)) {
+	if (node->send_ack) {
+		node->send_ack = false;
+		node->acked_at = jiffies;
 		ina_control_fill_ack(node, c);
 	} else if (node->send_join) {
 		node->send_join = false;

@@ -306,7 +306,7 @@ struct ina_tx {
  * @held: it is, by a deadline, until all acknowledge the round at @base, or somebody
  *	turns out to have missed the epoch
  * @stay: jiffies until which the root does not move the window, 0: it does
- * @over_at: jiffies when a round was last over here and below
+ * @over_at: jiffies when all of the window was over here and below
  * @cut_off: that is long ago; the workers here were told
  * @changed: the subtree is not the one that entered the epoch
  * @index: contributor index at the parent
@@ -315,7 +315,6 @@ struct ina_tx {
  * @refused: enum ina_reason, why the parent refuses
  * @send_join: a JOIN is to be sent
  * @send_ack: an ACK is to be sent
- * @told: what the last one said of what is acknowledged
  * @acked_at: jiffies at which the last one was
  * @workers: attached local workers
  * @attached: how many
@@ -401,7 +400,6 @@ struct ina_node {
 	u32 refused;
 	bool send_join;
 	bool send_ack;
-	u64 told;
 	unsigned long acked_at;
 	struct ina_worker *workers[INA_NODE_WORKERS_MAX];
 	u16 attached;

@@ -244,7 +244,7 @@ static void ina_rate_recover(struct ina_loss *loss, u64 time)
 	loss->limit += loss->step * steps;
 	loss->steps += steps;
 	if (loss->steps >= INA_RATE_STEPS / 4) {
-		loss->steps = 0;
+		loss->steps -= INA_RATE_STEPS / 4;
 		loss->step *= 2;
 	}
 	if (loss->limit >= (loss->most ?: INA_RATE_MAX))

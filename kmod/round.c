@@ -17,8 +17,6 @@
 #include "wire.h"
 #include "worker.h"
 
-#define INA_ROUND_TELL_MS	8	/* between two ACKs, else what is held is told anyhow */
-
 static bool ina_round_key_match(u64 progress, const struct ina_tag *tag)
 {
 	return (progress & GENMASK_ULL(63, 32)) == ina_round_key(tag);
@@ -532,42 +530,6 @@ static u64 ina_round_unfailed(struct ina_node *node)
 	}
 }
 
-/*
- * Is the parent to be told at once what is acknowledged? Of small rounds half a window at a
- * time, unless a worker here has no room for another one; all tell at the same rounds, so that
- * the root moves the window once. Who has no workers passes on what has waited already.
- */
-static bool ina_round_is_due(const struct ina_node *node)
-{
-	u32 depth = node->job->config.depth, half = max(depth / 2, 1U);
-	int i;
-
-	for (i = 0; i < node->nworkers; i++)
-		if (node->workers[i] && node->workers[i]->next - node->base >= depth)
-			return true;
-	return !node->attached || (u32)node->acked / half != (u32)node->told / half ||
-	       time_after_eq(jiffies, node->acked_at + msecs_to_jiffies(INA_ROUND_TELL_MS));
-}
-
-/**
- * ina_round_tell() - tell the parent what is acknowledged, if it does not know
- * @node: the node; its lock is held
- *
- * Now, or by the clock, which calls this, too.
- */
-void ina_round_tell(struct ina_node *node)
-{
-	lockdep_assert_held(&node->lock);
-	if (node->root || node->acked == node->told || node->index == INA_INDEX_NONE)
-		return;
-	if (ina_round_is_due(node)) {
-		node->send_ack = true;
-		ina_node_kick(node);
-	} else {
-		ina_node_tick_in(node, INA_ROUND_TELL_MS);
-	}
-}
-
 /* The root moves the window to what all have acknowledged. */
 static void ina_round_move(struct ina_node *node)
 {
@@ -633,11 +595,11 @@ void ina_round_advance(struct ina_node *node)
 	if (lowest == U64_MAX || lowest <= node->acked)
 		return;
 	node->acked = lowest;
-	if (node->root) {
-		if (!node->stay)
-			ina_round_move(node);
-		return;
+	if (!node->root) {
+		node->over_at = jiffies;
+		node->send_ack = true;
+		ina_node_kick(node);
+	} else if (!node->stay) {
+		ina_round_move(node);
 	}
-	node->over_at = jiffies;
-	ina_round_tell(node);
 }

@@ -60,7 +60,6 @@ struct ina_round *ina_round_claim(struct ina_node *node,
 void ina_round_stay(struct ina_node *node, u32 ms);
 void ina_round_go(struct ina_node *node);
 void ina_round_advance(struct ina_node *node);
-void ina_round_tell(struct ina_node *node);
 struct ina_tag ina_round_tag(const struct ina_node *node, u32 era, u64 round);
 bool ina_round_look(const struct ina_node *node, u32 at, struct ina_tag *tag);
 bool ina_round_is_kept(const struct ina_node *node, const struct ina_tag *tag);

@@ -3,7 +3,6 @@
  * Rounds: the window, sums that count everybody, and failures that name
  * somebody. Contributions are handed in one by one; see test.h for the node.
  */
-#include "control.h"
 #include "fail.h"
 #include "round.h"
 #include "test.h"
@@ -556,87 +555,11 @@ static void advance__inner(struct kunit *test)
 {
 	struct ina_node *node = round_test_inner(test);
 
-	node->index = 0;
 	node->send_ack = false;
 	ina_test_ack(node, 0, node->epoch, 2);
 	KUNIT_EXPECT_EQ(test, node->acked, 2ULL);
 	KUNIT_EXPECT_EQ(test, node->base, 0ULL);
 	KUNIT_EXPECT_TRUE(test, node->send_ack);
-}
-
-/* The ACK of an inner node that was sent just now. */
-static void round_test_acked(struct ina_node *node)
-{
-	ina_control_flush(node);
-	/* However long the test takes. */
-	node->acked_at = jiffies + HZ * 60;
-}
-
-/* A worker tells half a window at a time, or when some time has passed. */
-static void advance__half(struct kunit *test)
-{
-	struct ina_node *node = round_test_inner(test);
-	u32 half = node->job->config.depth / 2;
-
-	KUNIT_ASSERT_GT(test, half, 1);
-	node->index = 0;
-	node->attached = 1;
-	round_test_acked(node);
-	ina_test_ack(node, 0, node->epoch, half - 1);
-	KUNIT_EXPECT_EQ(test, node->acked, half - 1);
-	KUNIT_EXPECT_EQ(test, node->told, 0ULL);
-	KUNIT_EXPECT_FALSE(test, node->send_ack);
-
-	node->acked_at = jiffies - HZ;
-	spin_lock_bh(&node->lock);
-	ina_round_tell(node);
-	spin_unlock_bh(&node->lock);
-	KUNIT_EXPECT_TRUE(test, node->send_ack);
-	round_test_acked(node);
-	KUNIT_EXPECT_EQ(test, node->told, half - 1);
-	spin_lock_bh(&node->lock);
-	ina_round_tell(node);
-	spin_unlock_bh(&node->lock);
-	KUNIT_EXPECT_FALSE(test, node->send_ack);
-
-	ina_test_ack(node, 0, node->epoch, half);
-	KUNIT_EXPECT_TRUE(test, node->send_ack);
-}
-
-/* An aggregator passes on what has waited; before a parent knows it, it has nobody to tell. */
-static void advance__passed_on(struct kunit *test)
-{
-	struct ina_node *node = round_test_inner(test);
-
-	node->index = INA_INDEX_NONE;
-	round_test_acked(node);
-	ina_test_ack(node, 0, node->epoch, 1);
-	KUNIT_EXPECT_FALSE(test, node->send_ack);
-	node->index = 0;
-	spin_lock_bh(&node->lock);
-	ina_round_tell(node);
-	spin_unlock_bh(&node->lock);
-	KUNIT_EXPECT_TRUE(test, node->send_ack);
-}
-
-/* Who leaves tells first what it holds, if somebody knows it. */
-static void advance__leaves(struct kunit *test)
-{
-	struct ina_node *node = round_test_inner(test);
-
-	node->attached = 1;
-	node->index = 0;
-	round_test_acked(node);
-	ina_test_ack(node, 0, node->epoch, 1);
-	node->send_ack = false;
-	node->send_join = true;
-	node->index = INA_INDEX_NONE;
-	ina_control_flush(node);
-	KUNIT_EXPECT_EQ(test, node->told, 0ULL);
-	node->send_join = true;
-	node->index = 0;
-	ina_control_flush(node);
-	KUNIT_EXPECT_EQ(test, node->told, 1ULL);
 }
 
 /* The root waits for what is acknowledged though its epoch is closed. */
@@ -754,9 +677,6 @@ static struct kunit_case round_test_cases[] = {
 	KUNIT_CASE(fail_gone__inner),
 	KUNIT_CASE(fail_gone__root),
 	KUNIT_CASE(advance__inner),
-	KUNIT_CASE(advance__half),
-	KUNIT_CASE(advance__passed_on),
-	KUNIT_CASE(advance__leaves),
 	KUNIT_CASE(advance__closed),
 	KUNIT_CASE(stay__window),
 	KUNIT_CASE(stay__closed),

@@ -114,7 +114,6 @@ void ina_timer_tick(struct work_struct *work)
 	unsigned int late = min(ina_late_tick(node), ina_grant_tick(node));
 
 	spin_lock_bh(&node->lock);
-	ina_round_tell(node);
 	if (node->stay && time_after_eq(jiffies, node->stay))
 		ina_round_go(node);
 	if (time_after_eq(jiffies, node->repeat_at)) {

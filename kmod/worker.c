@@ -51,8 +51,6 @@ static int ina_worker_start(struct ina_worker *worker,
 				       node->job->config.depth);
 	ina_worker_show(worker, tag->round, submit->length);
 	ina_worker_skip(worker, false);
-	/* It may have no room for the next. */
-	ina_round_tell(node);
 	if (entry->failed) {
 		ina_worker_round_end(worker, entry, 0);
 		ina_round_advance(node);
