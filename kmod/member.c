@@ -607,7 +607,9 @@ void ina_member_rx_ack(struct ina_node *node, struct ina_child *child,
 	/* One that did not take the epoch is told again, in its time. */
 	if (node->epoch && !ina_member_heard(node, child)) {
 		ina_node_tick(node);
-	} else if (node->open && child->heard_base < node->base) {
+	} else if (node->open && child->heard_base < node->base &&
+		   time_after(jiffies, child->told_at + 1)) {
+		/* Not one for each ACK that was sent before it had heard. */
 		child->announce = true;
 		ina_node_kick(node);
 	}

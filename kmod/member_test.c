@@ -663,7 +663,10 @@ static void member_test_hold(struct ina_node *node)
 	spin_unlock_bh(&node->lock);
 }
 
-/* The window of a child is behind: it is told at once, or by the clock if the epoch is closed. */
+/*
+ * The window of a child is behind: it is told at once, if it was not just now, or by the clock if
+ * the epoch is closed.
+ */
 static void rx_ack__base(struct kunit *test)
 {
 	struct ina_node *node = member_test_open(test);
@@ -672,6 +675,10 @@ static void rx_ack__base(struct kunit *test)
 	ina_test_ack(node, 1, node->epoch, 2);
 	KUNIT_ASSERT_EQ(test, node->base, 2ULL);
 	node->children[0].announce = false;
+	node->children[0].told_at = jiffies + HZ;
+	ina_test_ack_base(node, 0, node->epoch, 2, 0, true);
+	KUNIT_EXPECT_FALSE(test, node->children[0].announce);
+	node->children[0].told_at = jiffies - 2;
 	ina_test_ack_base(node, 0, node->epoch, 2, 0, true);
 	KUNIT_EXPECT_TRUE(test, node->children[0].announce);
 	node->children[0].announce = false;
