@@ -247,8 +247,11 @@ static void ina_rate_recover(struct ina_loss *loss, u64 time)
 		loss->steps -= INA_RATE_STEPS / 4;
 		loss->step *= 2;
 	}
-	if (loss->limit >= (loss->most ?: INA_RATE_MAX))
+	if (loss->limit >= (loss->most ?: INA_RATE_MAX)) {
 		loss->limit = 0;
+		/* What comes next is another story. */
+		loss->cuts = 0;
+	}
 }
 
 /**

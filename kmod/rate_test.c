@@ -206,6 +206,7 @@ static void judge__recovers(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ina_rate_now(&loss), before);
 	}
 	KUNIT_EXPECT_EQ(test, loss.limit, 0);
+	KUNIT_EXPECT_EQ(test, loss.cuts, 0);
 	KUNIT_EXPECT_LE(test, i, INA_RATE_STEPS);
 }
 
