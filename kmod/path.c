@@ -308,6 +308,12 @@ bool ina_path_is_extra(const struct ina_node *node, const struct in6_addr *addr)
 	return false;
 }
 
+/* There and back. One that was never asked is as good as those that do not answer. */
+static u64 ina_path_rtt(const struct ina_path *path)
+{
+	return READ_ONCE(path->rtt) ?: U64_MAX - 1;
+}
+
 /**
  * ina_path_fastest() - the path with the shortest way there and back
  * @peer: the peer
@@ -325,8 +331,7 @@ struct ina_path *ina_path_fastest(struct ina_peer *peer)
 	for (path = peer->path; path < peer->path + INA_PATHS_MAX; path++) {
 		if (!ina_path_is_up(path))
 			continue;
-		/* One that was never asked is as good as those that do not answer. */
-		rtt = READ_ONCE(path->rtt) ?: U64_MAX - 1;
+		rtt = ina_path_rtt(path);
 		if (rtt < least) {
 			least = rtt;
 			best = path;
@@ -354,7 +359,7 @@ static u64 ina_path_rank(const struct ina_peer *peer,
 	const struct ina_hop *hop = &path->hop;
 
 	if (small)
-		return READ_ONCE(path->rtt);
+		return ina_path_rtt(path);
 	if (READ_ONCE(peer->weighted))
 		return path->turn;
 	return READ_ONCE(hop->next) - READ_ONCE(hop->una);

@@ -98,6 +98,8 @@ static void choose__small(struct kunit *test)
 	struct path_test *t = test->priv;
 	int second = path_test_add(test, 20, 0), third = path_test_add(test, 10, 0);
 
+	/* Of which nothing is known. */
+	path_test_add(test, 0, 0);
 	t->peer->path[0].rtt = 30;
 	t->node->rounds[0].frags = 1;
 	ina_queue_add(&t->peer->queue, 0);
