@@ -569,7 +569,7 @@ static int ina_node_reserve(struct ina_node *node,
 		err = ina_node_alloc(node);
 	if (err)
 		NL_SET_ERR_MSG(extack,
-			       "Not enough memory for the sums: lower capacity or depth, or raise max_job_mb and max_total_mb");
+			       "Not enough memory for the sums: lower capacity or depth, or raise max_job_mb, max_total_mb or the limit of the cgroup");
 	return err;
 }
 

@@ -188,7 +188,7 @@ int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
 	err = ina_tree_alloc(node, tree->nchildren, &hops, &sums);
 	if (err) {
 		NL_SET_ERR_MSG(extack,
-			       "Not enough memory for the sums: lower capacity or depth, or raise max_job_mb and max_total_mb");
+			       "Not enough memory for the sums: lower capacity or depth, or raise max_job_mb, max_total_mb or the limit of the cgroup");
 		ina_node_children_free(children, tree->nchildren);
 		return err;
 	}

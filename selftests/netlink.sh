@@ -629,7 +629,7 @@ set_limit()
 {
 	echo "$2" >"$params/$1"
 }
-no_memory="Not enough memory for the sums: lower capacity or depth, or raise max_job_mb and max_total_mb"
+no_memory="Not enough memory for the sums: lower capacity or depth, or raise max_job_mb, max_total_mb or the limit of the cgroup"
 nlclient job-add id=50 capacity=400000 depth=1 >/dev/null
 nlclient job-add id=51 capacity=400000 depth=1 >/dev/null
 nlclient tree-set job=50 child=10.9.1.1 >/dev/null
@@ -693,6 +693,20 @@ if echo +memory >"$cgroup/cgroup.subtree_control" 2>/dev/null; then
 	ok "its arrays are given back when it has ended" wait_for 10 charged -lt 24000000
 	nlclient job-del id=60 >/dev/null
 	ok "the sums are given back when the job is deleted" wait_for 10 charged -lt 8000000
+	# An aggregator without workers holds its sums from the start: they are the operator's.
+	nlclient job-add id=60 capacity=2000000 depth=2 >/dev/null
+	echo 8M >"$group/memory.max"
+	ok "an aggregator above its operator's limit is refused, not killed" \
+		diff <(in_group nlclient tree-set job=60 child=10.9.1.1) - <<<"error ENOMEM $no_memory"
+	ok "it has no memory" shows job-get id=60 memory=0
+	ok "it is not in a tree" refused ENOENT \
+		"The job has no tree here: use 'inaconf tree set'" 1 tree-get job=60
+	echo max >"$group/memory.max"
+	ok "with a higher limit it is accepted" in_group nlclient tree-set job=60 child=10.9.1.1
+	ok "its sums are charged to its operator's cgroup" charged -gt 16000000 -a \
+		"$(cat "$group/memory.current")" -lt 32000000
+	nlclient job-del id=60 >/dev/null
+	ok "they are given back with the job" wait_for 10 charged -lt 8000000
 	nlclient job-add id=60 capacity=2000000 depth=2 >/dev/null
 	nlclient tree-set job=60 workers=1 >/dev/null
 	echo 8M >"$group/memory.max"
