@@ -2,6 +2,10 @@
 /*
  * Sums in general registers only: where vector registers may not be used, and
  * what every other implementation must equal bit for bit. Any context.
+ *
+ * Where an element takes but a few instructions, the loop around them takes as
+ * many. So loops are unrolled, and step through the source: an offset of 4 * i,
+ * which may wrap, would be computed anew for each element.
  */
 #include <linux/bitops.h>
 #include <linux/compiler.h>
@@ -37,13 +41,8 @@ u16 ina_scalar_s32_add(s32 *acc, const void *src, unsigned int count)
 	unsigned int i;
 	u16 flags = 0;
 
-	for (i = 0; i + 4 <= count; i += 4, p += 16) {
-		ina_scalar_s32(acc + i, p, &flags);
-		ina_scalar_s32(acc + i + 1, p + 4, &flags);
-		ina_scalar_s32(acc + i + 2, p + 8, &flags);
-		ina_scalar_s32(acc + i + 3, p + 12, &flags);
-	}
-	for (; i < count; i++, p += 4)
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++, p += 4)
 		ina_scalar_s32(acc + i, p, &flags);
 	return flags;
 }
@@ -102,8 +101,9 @@ void ina_scalar_f32_store(u32 *acc, const void *src, unsigned int count)
 	const u8 *p = src;
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		acc[i] = ina_scalar_f32_canonical(get_unaligned_le32(p + 4 * i));
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++, p += 4)
+		acc[i] = ina_scalar_f32_canonical(get_unaligned_le32(p));
 }
 
 void ina_scalar_f32_add(u32 *acc, const void *src, unsigned int count)
@@ -124,8 +124,9 @@ void ina_scalar_bf16_store(u32 *acc, const void *src, unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		acc[i] = ina_scalar_f32_canonical(ina_scalar_bf16(src + 2 * i));
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++, src += 2)
+		acc[i] = ina_scalar_f32_canonical(ina_scalar_bf16(src));
 }
 
 void ina_scalar_bf16_add(u32 *acc, const void *src, unsigned int count)
@@ -141,9 +142,9 @@ void ina_scalar_bf16_finish(void *dst, const u32 *acc, unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		put_unaligned_le16((acc[i] + 0x7fff + (acc[i] >> 16 & 1)) >> 16,
-				   dst + 2 * i);
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++, dst += 2)
+		put_unaligned_le16((acc[i] + 0x7fff + (acc[i] >> 16 & 1)) >> 16, dst);
 }
 
 static __always_inline s64 ina_scalar_s64(s64 a, s64 b, u16 *flags)
@@ -215,9 +216,9 @@ u16 ina_scalar_fixed_wide(s64 *acc, const void *src, unsigned int count)
 	u16 flags = 0;
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		acc[i] = ina_scalar_s64(acc[i], get_unaligned_le64(p + 8 * i),
-					&flags);
+#pragma GCC unroll 8
+	for (i = 0; i < count; i++, p += 8)
+		acc[i] = ina_scalar_s64(acc[i], get_unaligned_le64(p), &flags);
 	return flags;
 }
 
