@@ -60,11 +60,30 @@ static const u32 sum_test_edges[] = {
 	0x5f000000, 0x73000000, 0x73800000, 0x7f000000, 0x7f7ffffe, 0x7f7fffff,
 	0x7f800000, 0x7f800001, 0x7fa00000, 0x7fc00000, 0x7fc12345, 0x7fffffff,
 	0x3f808000, 0x3f818000, 0x3f808001, 0x7f7f8000, 0x00008000, 0x00018000,
+	0x3e800000, 0x3effffff, 0x3f000000, 0x3f000001, 0x3fc00000, 0x3f400000,
+};
+
+/* Of 64 bits; no more than of the others, with which they are paired. */
+static const s64 sum_test_wide_edges[] = {
+	0, 1, 2, 0xffffff, 0x1000000, 0x1000001, 0x1000003,
+	(1LL << 44) - 1, 1LL << 44, (1LL << 45) - 1, 1LL << 45, (1LL << 53) + 1,
+	0x4000000000000000, 0x4000004000000000, 0x4000004000000001,
+	0x4000004000000400, 0x400000c000000000, 0x7fffffbfffffffff, 0x7fffffc000000000,
+	S64_MAX - 1, S64_MAX,
 };
 
 static u32 sum_test_edge(unsigned int i)
 {
 	return sum_test_edges[i / 2] | (i & 1 ? 0x80000000 : 0);
+}
+
+/* An edge in so many bytes. */
+static u64 sum_test_edge_of(unsigned int size, unsigned int i)
+{
+	if (size == 8)
+		return sum_test_wide_edges[i / 2 % ARRAY_SIZE(sum_test_wide_edges)] ^
+		       -(s64)(i & 1);
+	return sum_test_edge(i) >> (size == 2 ? 16 : 0);
 }
 
 /* An fp32: anything, near each other, near the unit of fixed, small, large. */
@@ -356,33 +375,6 @@ static void scalar__exact(struct kunit *test)
 	sum_test_all(test, false, true, 1, 40);
 }
 
-/* Every edge on every edge. */
-static void scalar__edges(struct kunit *test)
-{
-	const unsigned int n = 2 * ARRAY_SIZE(sum_test_edges);
-	struct sum_test *t = test->priv;
-	unsigned int i, j, shift;
-	u64 was;
-
-	for (i = 0; i < 3 * n; i++) {
-		t->type.dtype = i % 3;
-		shift = t->type.dtype == INA_DTYPE_BF16 ? 16 : 0;
-		for (j = 0; j < n; j++) {
-			was = sum_exact_widen(&t->type, true, sum_test_edge(j),
-					      NULL);
-			sum_test_put(t->was, 4, j, was);
-			sum_test_put(t->src, ina_sum_narrow(t->type.dtype), j,
-				     sum_test_edge(i / 3) >> shift);
-		}
-		memcpy(t->side[0].acc, t->was, 4 * n);
-		sum_test_run(test, false, SUM_TEST_ADD, t->src, 0, n);
-		sum_test_exact(test, SUM_TEST_ADD, t->src, NULL, n);
-		memcpy(t->was, t->side[0].acc, 4 * n);
-		sum_test_run(test, false, SUM_TEST_FINISH, NULL, 0, n);
-		sum_test_exact(test, SUM_TEST_FINISH, NULL, t->side[0].dst, n);
-	}
-}
-
 static void simd__exact(struct kunit *test)
 {
 	sum_test_need_simd(test);
@@ -400,6 +392,69 @@ static void simd__tails(struct kunit *test)
 		sum_test_all(test, true, false, 1, 64);
 	for (i = 0; i < ARRAY_SIZE(large); i++)
 		sum_test_all(test, true, false, large[i], large[i]);
+}
+
+#define SUM_TEST_ROW	43	/* blocks, vectors and a tail of all implementations */
+
+/*
+ * The same pair in every third element, so that it gets into each lane; zeros
+ * between, so that the flags are those of the pair.
+ */
+static void sum_test_pair(struct kunit *test, unsigned int op, unsigned int i,
+			  unsigned int j, bool simd)
+{
+	struct sum_test *t = test->priv;
+	unsigned int wide = ina_sum_wide(t->type.dtype), in = sum_test_in(t, op);
+	struct sum_test_side *side = t->side;
+	u64 was = sum_exact_widen(&t->type, true, sum_test_edge_of(wide, i), NULL);
+	u64 add = in ? sum_test_edge_of(in, j) : 0;
+	unsigned int k;
+
+	memset(t->was, 0, SUM_TEST_ROW * 8);
+	memset(t->src, 0, SUM_TEST_ROW * 8);
+	for (k = 0; k < SUM_TEST_ROW; k += 3) {
+		sum_test_put(t->was, wide, k, was);
+		if (in)
+			sum_test_put(t->src, in, k, add);
+	}
+	for (k = 0; k <= simd; k++) {
+		memcpy(side[k].acc, t->was, SUM_TEST_ROW * 8);
+		sum_test_run(test, k, op, t->src, 0, SUM_TEST_ROW);
+	}
+	sum_test_exact(test, op, t->src, side[0].dst, 1);
+	if (!simd)
+		return;
+	KUNIT_ASSERT_EQ_MSG(test, side[1].flags, side[0].flags,
+			    "flags of op %u of type %u on %llx and %llx, exponent %d",
+			    op, t->type.dtype, was, add, t->type.exponent);
+	KUNIT_ASSERT_EQ_MSG(test, memcmp(side[0].acc, side[1].acc, SUM_TEST_ROW * 8) |
+			    memcmp(side[0].dst, side[1].dst, SUM_TEST_ROW * 4), 0,
+			    "op %u of type %u on %llx and %llx, exponent %d",
+			    op, t->type.dtype, was, add, t->type.exponent);
+}
+
+/* Every edge on every edge; what does not add takes but one of them. */
+static void add__edges(struct kunit *test)
+{
+	static const struct ina_sum_type types[] = {
+		{ INA_DTYPE_INT32 }, { INA_DTYPE_FP32 }, { INA_DTYPE_BF16 },
+		{ INA_DTYPE_FIXED, INA_FIXED_EXPONENT_MIN }, { INA_DTYPE_FIXED, -24 },
+		{ INA_DTYPE_FIXED, 0 }, { INA_DTYPE_FIXED, INA_FIXED_EXPONENT_MAX },
+	};
+	const unsigned int n = 2 * ARRAY_SIZE(sum_test_edges);
+	bool simd = INA_SIMD_BUILT && ina_simd_present();
+	struct sum_test *t = test->priv;
+	unsigned int i, j, op;
+
+	for (i = 0; i < ARRAY_SIZE(types) * n; i++) {
+		t->type = types[i / n];
+		for (j = 0; j < n; j++) {
+			for (op = 0; op < SUM_TEST_OPS; op++) {
+				if (sum_test_adds(op) || i % n == j)
+					sum_test_pair(test, op, i % n, j, simd);
+			}
+		}
+	}
 }
 
 /* One element with a flag among those without, wherever it is. */
@@ -586,10 +641,10 @@ static int sum_test_init(struct kunit *test)
 static struct kunit_case sum_test_cases[] = {
 	KUNIT_CASE(choose__words),
 	KUNIT_CASE(begin__hostile),
-	KUNIT_CASE(scalar__edges),
 	KUNIT_CASE(scalar__exact),
 	KUNIT_CASE(simd__exact),
 	KUNIT_CASE(simd__tails),
+	KUNIT_CASE(add__edges),
 	KUNIT_CASE(add__flags),
 	KUNIT_CASE(add__flags_apart),
 	KUNIT_CASE(finish__in_place),
