@@ -276,6 +276,31 @@ sent_since()
 	echo "${now[@]}"
 }
 
+# downs: how often w has missed a path, as w-events has it (monitor)
+downs()
+{
+	grep -c '^[^ ]* path-down ' "$_dir/w-events"
+}
+
+more_downs()
+{
+	(($(downs) > $1))
+}
+
+now_ms()
+{
+	echo $((${EPOCHREALTIME/./} / 1000))
+}
+
+# missed_after BEFORE SINCE: ms from the time SINCE to the next path-down of w after those BEFORE
+missed_after()
+{
+	local at
+	wait_for 10 more_downs "$1" || return
+	at=$(grep '^[^ ]* path-down ' "$_dir/w-events" | sed -n "$(($1 + 1))s/ .*//p")
+	echo $(($(date -d "$at" +%s%3N) - $2))
+}
+
 # paths_add FROM TO JOB SPINE...: paths by these spines, from a host that is a parent or a child of the
 # other; the one it has takes any
 paths_add()

@@ -18,7 +18,7 @@ from plot import COLORS, Panel, drawing, mean_rate, rates, table  # noqa: E402
 SPINES = ('s1', 's2', 's3', 's4')
 RUNS = {*(('bandwidth', 'ina', n) for n in (1, 2, 3, 4)), ('bandwidth', 'udp', 1), ('bandwidth', 'tcp', 4),
         *((e, 'ina', 4) for e in ('follow', 'added', 'cut', 'small')), *(('small', f'ecmp-{s}', 1) for s in SPINES),
-        ('cpu', 'ina', 1), ('cpu', 'ina', 4)}
+        ('silence', 'ina', 4), ('cpu', 'ina', 1), ('cpu', 'ina', 4)}
 EVERY = 0.2   # seconds of a point of a plot
 SETTLE = 2.0  # seconds after an event that are not in the means
 TITLES = {'follow': 'Others send on s1, s2, s3', 'added': 'Paths added one by one',
@@ -122,6 +122,13 @@ def small(runs):
             ' times as long ([Maestro]: up to 2).', '']
 
 
+def silence(runs):
+    got = runs['silence', 'ina', 4]
+    return ['## Silence', '', 'Links without a rate; from before a spine passes nothing on any more until its path is missed,'
+            ' with the timeout that paths have unless told otherwise, 50 ms:', '',
+            f'* {statistics.median(got):.0f} ms ({min(got):.0f} to {max(got):.0f}, {len(got)} times).', '']
+
+
 def cpu(runs):
     one, four = runs['cpu', 'ina', 1], runs['cpu', 'ina', 4]
     pairs = sorted((b / a - 1) / 3 for a, b in zip(one, four))
@@ -140,7 +147,7 @@ def markdown(head, runs, loads, marks, command):
          f'multipath routing by ports; each spine has {link:g} Mbit/s each way by tbf. What is measured, and how:',
          '`Documentation/bench/paths.rst`.', '', '![Load of each path over time](paths.svg)', '',
          *bandwidth(runs, link), *follow(loads, marks, link), *added(loads, marks), *cut(loads, marks, runs),
-         *small(runs), *cpu(runs)])
+         *small(runs), *silence(runs), *cpu(runs)])
 
 
 def over_time(experiment, samples, marks, link):

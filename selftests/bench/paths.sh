@@ -187,6 +187,30 @@ small_all()
 	done
 }
 
+# silence REPEAT: ms from before a spine takes packets and passes none on until w has missed its path
+silence()
+{
+	local s before since ms
+	plant 7 && both "${more[@]}" || return
+	spawn w out ina-perf --job 7 --rank 0 --rounds 1M --elements "$elements" --timeout 60000 --json
+	worker=$!
+	sleep 2
+	for s in "${spines[@]}"; do
+		before=$(downs) since=$(now_ms)
+		spine_hole "$s" && ms=$(missed_after "$before" "$since") || return
+		echo "run silence ina 4 $1 $ms"
+		spine_fill "$s"
+		wait_for 20 all_up || return
+	done
+	kill -INT "$worker"
+	wait "$worker" || { log out && return 1; }
+}
+
+all_up()
+{
+	on w inaconf -j path show job 7 | jq -e 'map(.state == "up") | all' >/dev/null
+}
+
 busy()
 {
 	awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print all - $5 - $6 }' /proc/stat
@@ -257,6 +281,10 @@ ok "paths are cut one by one ($SECONDS s)" cut_off && cat "$_dir/case"
 ok "small rounds take the fastest path ($SECONDS s)" small_all && cat "$_dir/case"
 shape_all
 ok "links and devices without a limit" rate_all auto
+ok "events of w are heard" monitor w w-events
+for ((r = 1; r <= repeats; r++)); do
+	ok "a path that has fallen silent is missed, $r ($SECONDS s)" silence "$r" && cat "$_dir/case"
+done
 for ((r = 1; r <= $(full 15 2); r++)); do
 	for n in 1 4; do
 		ok "CPU, $n paths, $r ($SECONDS s)" cpu $n "$r" && cat "$_dir/case"
