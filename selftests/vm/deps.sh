@@ -48,8 +48,9 @@ packages_missing()
 vng_install()
 {
 	local tmp
+	local -x DEBIAN_FRONTEND=noninteractive
 	if apt-cache show virtme-ng >/dev/null 2>&1; then
-		apt-get install -y -q virtme-ng </dev/null
+		apt-get install -y -q --no-install-recommends virtme-ng </dev/null
 		return
 	fi
 	tmp=$(mktemp -d)

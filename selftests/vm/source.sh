@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The unpacked source of one kernel version, in the cache: Debian's linux-source
-# package, this machine's own if it has one, else the newer suite's.
+# package, this machine's own if it has one, else that of the first suite that has it.
 #
 #   source.sh VERSION      prints the folder, named after the package's version
 set -euo pipefail
@@ -22,7 +22,7 @@ source_fetch()
 		apt-get -q -o APT::Sandbox::User=root download "$package"; then
 		return
 	fi
-	for suite in "$codename-backports" trixie sid; do
+	for suite in "$codename-backports" trixie sid bookworm; do
 		"$here/apt.sh" "$suite" update || continue
 		! "$here/apt.sh" "$suite" download "$package" || return 0
 	done

@@ -79,6 +79,14 @@ two_stop()
 	[[ ! $1 ]] || ! kill "$1" 2>/dev/null || wait "$1" 2>/dev/null || true
 }
 
+# The end of its console, which a quiet run does not show.
+two_tail()
+{
+	say "--- the end of $peer/console.log"
+	tail -n 40 "$peer/console.log" | tr -d '\r' >&2 || true
+	say "---"
+}
+
 # The verdict of VM 2: of its boots up to their loss, of the last one as a whole. Those
 # that were lost could not search their kernel log.
 two_verdict()
@@ -89,6 +97,7 @@ two_verdict()
 	cat "$results"/vm2-*.verdict | grep -v '^end$' || true
 	[[ $order == end && $(tail -n 1 "$peer/verdict") == end ]] ||
 		echo "fail $test VM 2 did not end its test, boot $boots"
+	[[ $(tail -n 1 "$peer/verdict") == end ]] || two_tail
 	for log in "$results"/vm2-*/console.log; do
 		hit=$(sed -n '/ina-test: /,$p' "$log" | tr -d '\r' | grep -aE "$INA_SPLATS") || continue
 		hit=${hit%%$'\n'*}
