@@ -88,13 +88,8 @@ bench-sweep:
 	+@$(VM)/deps.sh bench
 	+@selftests/bench/bench.sh sweep $(if $(filter 1,$(QUICK)),quick)
 
-.PHONY: bench-loss
-bench-loss:
-	+@$(VM)/deps.sh
-	+@selftests/bench/bench.sh loss
-
-.PHONY: bench-paths bench-rates
-bench-paths bench-rates:
+.PHONY: bench-loss bench-paths bench-rates
+bench-loss bench-paths bench-rates:
 	+@$(VM)/deps.sh
 	+@selftests/bench/bench.sh $(@:bench-%=%) $(if $(filter 1,$(QUICK)),quick)
 
@@ -147,9 +142,9 @@ help:
 	@echo "make test-host     the tests of the planner and of the tool alone that need no VM"
 	@echo "make test-cross    KUnit on the other architecture"
 	@echo "make bench         ina beside XDP, TCP, UDP, Open MPI and Gloo; writes Documentation/results/"
-	@echo "                   QUICK=1 for a few minutes of it"
+	@echo "                   QUICK=1 for a few minutes of it; like that of all bench-*, into build/results/"
 	@echo "make bench-sweep   sizes of a packet, beside XDP and UDP, and numbers of children; QUICK=1 for less"
-	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/"
+	@echo "make bench-loss    goodput against loss, beside TCP; writes Documentation/bench/; QUICK=1 for less"
 	@echo "make bench-paths   one to four paths of a fabric, beside TCP and UDP; QUICK=1 for less"
 	@echo "make bench-rates   a way that gets narrow, unequal workers, beside TCP; QUICK=1 for less"
 	@echo "make sim           MINA's evaluation on a simulated fabric; writes Documentation/results/sim*"

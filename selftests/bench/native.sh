@@ -10,6 +10,7 @@
 # the Makefile of this folder builds, if there is one, takes part without a line here.
 set -euo pipefail
 . "$(dirname "$0")/../vm/common.sh"
+. "$(dirname "$0")/machine.sh"
 
 here=$INA_TOP/selftests/bench
 megabytes=256 # more than caches have
@@ -18,7 +19,7 @@ megabytes=256 # more than caches have
 make -s -C "$INA_TOP" peers >&2
 [[ ! -e $here/Makefile ]] || make -s -C "$here" "O=$INA_BUILD/bench" >&2
 echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
-echo "machine $(lscpu | sed -n 's/^Model name: *//p')"
+echo "machine $(machine)"
 echo "megabytes $megabytes"
 for program in "$INA_BUILD"/bench/*bench "$INA_BUILD/peers/bench-replay"; do
 	[[ ! -x $program ]] || "$program" "$megabytes"

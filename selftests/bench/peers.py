@@ -36,7 +36,7 @@ def read(path):
             run['frame'] = int(frame)
             key = regime, mode, system, run['elements']
             runs.setdefault(key, collections.OrderedDict()).setdefault(repeat, []).append(run)
-        elif words[:1] in (['host'], ['scale'], ['machine'], ['rate'], ['gro']):
+        elif words[:1] in (['host'], ['scale'], ['machine'], ['vm'], ['rate'], ['gro']):
             head[words[0]] = line.strip().split(maxsplit=1)[1]
     if not runs:
         sys.exit('peers.py: no runs in ' + path)
@@ -47,7 +47,8 @@ def figures(ranks):
     """One repetition: the slowest worker counts."""
     worst = max(ranks, key=lambda r: r['seconds'])
     size = worst['workers'] * worst['elements'] * 4 * worst['rounds']
-    return {'gbit': size * 8 / worst['seconds'] / 1e9, 'cpu': worst['cpu_seconds'] / size * 1e9,
+    return {'gbit': size * 8 / worst['seconds'] / 1e9, 'ms': worst['seconds'] * 1e3 / worst['rounds'],
+            'cpu': worst['cpu_seconds'] / size * 1e9,
             'p50': max(r['p50_us'] for r in ranks), 'p99': max(r['p99_us'] for r in ranks),
             'frame': worst['frame']}
 
@@ -92,8 +93,8 @@ def size_name(elements, scale):
     return f'{elements * 4 * scale / 1e6:.0f} MB / {scale}'
 
 
-def figure_table(result, regime, figure, higher, scale):
-    columns = [(m, e) for m in MODES for e in sizes(result)
+def figure_table(result, regime, figure, higher, scale, modes=MODES):
+    columns = [(m, e) for m in modes for e in sizes(result)
                if any(k[0] == regime and k[1] == m and k[3] == e for k in result)]
     rows = []
     for system in part(result, 2):
@@ -158,11 +159,18 @@ def goals(result):
     return [*text, ''] if text else ['No figures of ina.', '']
 
 
+def measured(head, command):
+    """Where; logs that do not tell all of it are older."""
+    vm = f" ({head['vm']})" if 'vm' in head else ''
+    machine = f" on {head['machine']}" if 'machine' in head else ''
+    return f"Measured with `{command}` in a VM{vm}{machine}: {head['host']}."
+
+
 def markdown(head, result, runs, command):
     scale = int(head['scale'])
     count = max(len(r) for r in runs.values())
     text = ['# ina beside other ways to sum gradients', '',
-            f"Measured with `{command}` in a VM: {head['host']}. {head.get('machine', '')}",
+            measured(head, command),
             f'Gradients of 25, 97 and 233 MB [XAgg], divided by {scale}. Medians of {count} repetitions, in',
             f"parentheses the lowest and the highest; ×: how many times ina is better. GRO in W and J: {head['gro']}.",
             'What is measured, and how: `Documentation/bench/peers.rst`.', '',
@@ -175,6 +183,8 @@ def markdown(head, result, runs, command):
                  *figure_table(result, regime, 'gbit', True, scale),
                  'CPU seconds of the whole machine for a GB of that:', '',
                  *figure_table(result, regime, 'cpu', False, scale),
+                 'Milliseconds of an all-reduce of one gradient, of all rounds on average:', '',
+                 *figure_table(result, regime, 'ms', False, scale, ('tree',)),
                  *latency_table(result, regime)]
     return '\n'.join(text)
 
@@ -211,7 +221,8 @@ def as_json(head, result, runs, command):
             **{f: dict(zip(('median', 'min', 'max'), v)) for f, v in result[k].items()},
             'runs': [figures(ranks) for ranks in runs[k].values()]} for k in result]
     return json.dumps({'command': command, **head, 'figures': {
-        'gbit': 'Gbit/s that the aggregator takes in', 'cpu': 'CPU seconds of the machine per GB',
+        'gbit': 'Gbit/s that the aggregator takes in', 'ms': 'of an all-reduce',
+        'cpu': 'CPU seconds of the machine per GB',
         'p50': 'us', 'p99': 'us', 'frame': 'bytes of a packet'}, 'results': out}, indent=1)
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # ina beside other ways to sum gradients: the same gradients over the same links, one
-# system after the other, in three regimes. Links are devices of their own, without a
+# system after the other, in four regimes. Links are devices of their own, without a
 # switch; the aggregator routes between workers, for those that want no aggregator.
 #
 #   w1 .11 --- eth1 +

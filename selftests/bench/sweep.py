@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from peers import COLORS, NAMES, figures, number, part, read, table  # noqa: E402
+from peers import COLORS, NAMES, figures, measured, number, part, read, table  # noqa: E402
 
 FIGURES = {'kpps': 'Thousand packets of gradients that the aggregator takes in, in a second',
            'gbit': 'Gbit/s of gradients that the aggregator takes in',
@@ -68,7 +68,7 @@ def best(result):
 def markdown(head, result, runs, command):
     count = max(len(r) for r in runs.values())
     text = ['# Sizes of a packet, numbers of children', '',
-            f"Measured with `{command}` in a VM: {head['host']}. {head.get('machine', '')}",
+            measured(head, command),
             f'Medians of {count} repetitions, in parentheses the lowest and the highest. What is measured, and how:',
             '`Documentation/bench/peers.rst`.', '', '![Packets and Gbit/s](sweep.svg)', '']
     for sweep in part(result, 0):

@@ -10,6 +10,7 @@
 # Who sources it sets regime and mode (tree or hop), and has two functions: fragment SYSTEM,
 # elements in a packet; workloads, lines ELEMENTS:ROUNDS:INFLIGHT.
 # shellcheck disable=SC2154,SC2317
+. "$(dirname "${BASH_SOURCE[0]}")/../machine.sh"
 
 : "${INA_BUILD:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)/build}"
 rate=${BENCH_RATE:-50}			# Mbit/s of a link in regime L, each way
@@ -117,14 +118,12 @@ setup()
 	sysctl -qw net.core.netdev_max_backlog=20000
 }
 
-# What a report begins with.
+# What a report begins with. What machine a VM runs on, bench.sh tells.
 head_lines()
 {
-	local name
-	name=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)
 	echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
-	# Only x86 tells one.
-	echo "machine ${name:-CPU of $(uname -m)}"
+	echo "machine ${BENCH_MACHINE:-$(machine)}"
+	[[ ! ${BENCH_VM:-} ]] || echo "vm $BENCH_VM"
 	echo "rate $rate"
 	echo "gro $gro"
 }
