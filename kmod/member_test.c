@@ -675,7 +675,7 @@ static void rx_ack__base(struct kunit *test)
 	ina_test_ack(node, 1, node->epoch, 2);
 	KUNIT_ASSERT_EQ(test, node->base, 2ULL);
 	node->children[0].announce = false;
-	node->children[0].told_at = jiffies + HZ;
+	node->children[0].told_at = jiffies + 100 * HZ;
 	ina_test_ack_base(node, 0, node->epoch, 2, 0, true);
 	KUNIT_EXPECT_FALSE(test, node->children[0].announce);
 	node->children[0].told_at = jiffies - 2;

@@ -194,6 +194,7 @@ static void judge__recovers(struct kunit *test)
 	u32 i;
 
 	rate_test_answer(&loss, 0, 600, 0);
+	loss.cuts = 1000;
 	for (i = 1; ina_rate_now(&loss) < 60 * RATE_TEST_MB; i++) {
 		before = ina_rate_now(&loss);
 		KUNIT_EXPECT_FALSE(test, rate_test_answer(&loss, i * 2000, 0, 0));

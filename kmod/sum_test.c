@@ -5,6 +5,7 @@
  * left alone.
  */
 #include <linux/bottom_half.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
@@ -448,6 +449,7 @@ static void add__edges(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(types) * n; i++) {
 		t->type = types[i / n];
+		cond_resched();
 		for (j = 0; j < n; j++) {
 			for (op = 0; op < SUM_TEST_OPS; op++) {
 				if (sum_test_adds(op) || i % n == j)

@@ -295,10 +295,15 @@ now_ms()
 # missed_after BEFORE SINCE: ms from the time SINCE to the next path-down of w after those BEFORE
 missed_after()
 {
+	wait_for 10 more_downs "$1" && down_at "$(($1 + 1))" "$2"
+}
+
+# down_at N SINCE [PATTERN]: ms from the time SINCE to the Nth path-down of w, of those with the pattern
+down_at()
+{
 	local at
-	wait_for 10 more_downs "$1" || return
-	at=$(grep '^[^ ]* path-down ' "$_dir/w-events" | sed -n "$(($1 + 1))s/ .*//p")
-	echo $(($(date -d "$at" +%s%3N) - $2))
+	at=$(grep "^[^ ]* path-down .*${3:-}" "$_dir/w-events" | sed -n "$1s/ .*//p")
+	[[ $at ]] && echo $(($(date -d "$at" +%s%3N) - $2))
 }
 
 # paths_add FROM TO JOB SPINE...: paths by these spines, from a host that is a parent or a child of the

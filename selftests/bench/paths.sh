@@ -190,20 +190,37 @@ small_all()
 # silence REPEAT: ms from before a spine takes packets and passes none on until w has missed its path
 silence()
 {
-	local s before since ms
+	local ok=0
 	plant 7 && both "${more[@]}" || return
 	spawn w out ina-perf --job 7 --rank 0 --rounds 1M --elements "$elements" --timeout 60000 --json
 	worker=$!
 	sleep 2
-	for s in "${spines[@]}"; do
-		before=$(downs) since=$(now_ms)
-		spine_hole "$s" && ms=$(missed_after "$before" "$since") || return
-		echo "run silence ina 4 $1 $ms"
-		spine_fill "$s"
-		wait_for 20 all_up || return
-	done
+	silence_all "$1" || ok=1
+	spine_fill "${spines[@]}"
 	kill -INT "$worker"
 	wait "$worker" || { log out && return 1; }
+	return "$ok"
+}
+
+# Path 0 is the one that was not added, the others are in the order in which they were.
+silence_all()
+{
+	local s id=0 since before ms
+	for s in "$(first_spine w root)" "${more[@]}"; do
+		wait_for 20 all_up || return
+		since=$(now_ms) before=$(grep -c "path-down .* path $id to" "$_dir/w-events")
+		spine_hole "$s" && wait_for 10 missed "$before" "$id" || return
+		ms=$(down_at $((before + 1)) "$since" " path $id to")
+		echo "run silence ina 4 $1 $ms"
+		spine_fill "$s"
+		id=$((id + 1))
+	done
+}
+
+# missed BEFORE ID
+missed()
+{
+	(($(grep -c "path-down .* path $2 to" "$_dir/w-events") > $1))
 }
 
 all_up()
@@ -262,7 +279,7 @@ shape_all()
 }
 
 ok "the fabric is there" setup || done_testing
-echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
+echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs${BENCH_MACHINE:+ of $BENCH_MACHINE}, $(date -u +%F)"
 echo "link $mbit"
 echo "columns s1 s2 s3 s4 k1 k2 k3"
 for ((r = 1; r <= repeats; r++)); do

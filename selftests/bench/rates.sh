@@ -202,7 +202,7 @@ setup()
 }
 
 ok "the fabric is there" setup || done_testing
-echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs, $(date -u +%F)"
+echo "host kernel $(uname -r) $(uname -m), $(nproc) CPUs${BENCH_MACHINE:+ of $BENCH_MACHINE}, $(date -u +%F)"
 echo "capacity $wide $narrow"
 echo "unit $unit $gradient"
 for ((r = 1; r <= repeats; r++)); do
