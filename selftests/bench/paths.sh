@@ -187,7 +187,7 @@ small_all()
 	done
 }
 
-# silence REPEAT: ms from before a spine takes packets and passes none on until w has missed its path
+# silence REPEAT: ms from when a spine was told to pass nothing on until w has missed its path
 silence()
 {
 	local ok=0
@@ -208,8 +208,8 @@ silence_all()
 	local s id=0 since before ms
 	for s in "$(first_spine w root)" "${more[@]}"; do
 		wait_for 20 all_up || return
-		since=$(now_ms) before=$(grep -c "path-down .* path $id to" "$_dir/w-events")
-		spine_hole "$s" && wait_for 10 missed "$before" "$id" || return
+		before=$(grep -c "path-down .* path $id to" "$_dir/w-events")
+		spine_hole "$s" && since=$(now_ms) && wait_for 10 missed "$before" "$id" || return
 		ms=$(down_at $((before + 1)) "$since" " path $id to")
 		echo "run silence ina 4 $1 $ms"
 		spine_fill "$s"
@@ -297,11 +297,13 @@ ok "paths are added one by one ($SECONDS s)" added && cat "$_dir/case"
 ok "paths are cut one by one ($SECONDS s)" cut_off && cat "$_dir/case"
 ok "small rounds take the fastest path ($SECONDS s)" small_all && cat "$_dir/case"
 shape_all
-ok "links and devices without a limit" rate_all auto
+# Links without a limit and devices with one: no packet waits for long.
+ok "devices have twice what a spine had" rate_all "$((2 * mbit))mbit"
 ok "events of w are heard" monitor w w-events
 for ((r = 1; r <= repeats; r++)); do
 	ok "a path that has fallen silent is missed, $r ($SECONDS s)" silence "$r" && cat "$_dir/case"
 done
+ok "devices without a limit, too" rate_all auto
 for ((r = 1; r <= $(full 15 2); r++)); do
 	for n in 1 4; do
 		ok "CPU, $n paths, $r ($SECONDS s)" cpu $n "$r" && cat "$_dir/case"
