@@ -194,7 +194,7 @@ silence()
 	plant 7 && both "${more[@]}" || return
 	spawn w out ina-perf --job 7 --rank 0 --rounds 1M --elements "$elements" --timeout 60000 --json
 	worker=$!
-	sleep 2
+	wait_for 20 at_least root 7 rounds_done 20 || return
 	silence_all "$1" || ok=1
 	spine_fill "${spines[@]}"
 	kill -INT "$worker"

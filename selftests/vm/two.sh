@@ -79,7 +79,7 @@ two_stop()
 	[[ ! $1 ]] || ! kill "$1" 2>/dev/null || wait "$1" 2>/dev/null || true
 }
 
-# The end of its console, which a quiet run does not show.
+# The end of its console, which a quiet run does not show; there is none if it never started.
 two_tail()
 {
 	say "--- the end of $peer/console.log"
