@@ -27,7 +27,7 @@ GOALS = [('S', 'udp', 1.25), ('S', 'xdp', 2.5), ('S', 'tcp', 1.5), ('J', 'xdp', 
 
 def read(path):
     """Head lines, and {(regime, mode, system, elements): {repeat: [a run of each rank]}}."""
-    head, runs = {}, collections.OrderedDict()
+    head, runs = {'lost': []}, collections.OrderedDict()
     for line in open(path):
         words = line.split(maxsplit=6)
         if words[:1] == ['run']:
@@ -38,6 +38,8 @@ def read(path):
             runs.setdefault(key, collections.OrderedDict()).setdefault(repeat, []).append(run)
         elif words[:1] in (['host'], ['scale'], ['machine'], ['vm'], ['rate'], ['gro']):
             head[words[0]] = line.strip().split(maxsplit=1)[1]
+        elif words[:1] == ['lost']:
+            head['lost'].append(words[1:5])
     if not runs:
         sys.exit('peers.py: no runs in ' + path)
     return head, runs
@@ -160,10 +162,12 @@ def goals(result):
 
 
 def measured(head, command):
-    """Where; logs that do not tell all of it are older."""
+    """Where; logs that do not tell all of it are older. What lost a packet has nothing for that."""
+    lost = ', '.join(f'{NAMES[system]} ({where}, {point}, {repeat})' for where, point, system, repeat in head['lost'])
     vm = f" ({head['vm']})" if 'vm' in head else ''
     machine = f" on {head['machine']}" if 'machine' in head else ''
-    return f"Measured with `{command}` in a VM{vm}{machine}: {head['host']}."
+    again = f' Once more, as a packet was lost: {lost}.' if lost else ''
+    return f"Measured with `{command}` in a VM{vm}{machine}: {head['host']}.{again}"
 
 
 def markdown(head, result, runs, command):
