@@ -7,8 +7,10 @@
  * Four ways to reach contributions and slots: always the same one; 512 of each
  * in turn; more than the caches hold, in turn; the same, but slots in random
  * order. "b += a" is a plain loop over 32-bit integers that need not saturate, as
- * the compiler makes it: about what memory allows. Printed is the least of seven
- * measurements, as others may use the machine, too.
+ * the compiler makes it: about what memory allows. "int32 add, copy" copies each sum
+ * to another place afterwards, as what goes on is copied into a packet; "int32 add to
+ * both" stores it to both places at once. Printed is the least of seven measurements,
+ * as others may use the machine, too.
  *
  * usage: sumbench [MEGABYTES of contributions, and at least as much of slots]
  */
@@ -22,7 +24,7 @@
 #define REPEATS	7
 #define NS	60000000	/* of one measurement */
 
-enum { ADD, ADD_WIDE, FINISH, PLAIN };
+enum { ADD, ADD_WIDE, ADD_COPY, ADD_BOTH, FINISH, PLAIN };
 
 static const struct row {
 	const char *name;
@@ -31,6 +33,8 @@ static const struct row {
 } rows[] = {
 	{ "b += a", INA_DTYPE_INT32, PLAIN },
 	{ "int32 add", INA_DTYPE_INT32, ADD },
+	{ "int32 add, copy", INA_DTYPE_INT32, ADD_COPY },
+	{ "int32 add to both", INA_DTYPE_INT32, ADD_BOTH },
 	{ "fp32 add", INA_DTYPE_FP32, ADD },
 	{ "bf16 add", INA_DTYPE_BF16, ADD },
 	{ "bf16 finish", INA_DTYPE_BF16, FINISH },
@@ -41,7 +45,7 @@ static const struct row {
 
 static const char * const ways[] = { "hot", "512", "memory", "scattered" };
 
-static u8 *contributions, *slots;
+static u8 *contributions, *slots, *packets;
 static u32 *order;	/* of the slots */
 static unsigned int total;
 
@@ -58,6 +62,26 @@ static void plain(u32 *restrict b, const u32 *restrict a)
 {
 	for (int i = 0; i < COUNT; i++)
 		b[i] += a[i];
+}
+
+/* Of numbers whose sums fit: what would be saturated ends it. */
+__attribute__((noinline, INA_SHIM_VECTOR))
+static void both(void *acc, void *packet, const void *src)
+{
+	typedef s32 v __attribute__((vector_size(32), aligned(1), may_alias));
+	v over = { 0 };
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < COUNT * sizeof(s32); i += sizeof(v)) {
+		v a = *(v *)(acc + i), b = *(v *)(src + i), sum = a + b;
+
+		over |= (a ^ sum) & (b ^ sum);
+		*(v *)(acc + i) = sum;
+		*(v *)(packet + i) = sum;
+	}
+	for (size_t i = 0; i < sizeof(v) / sizeof(s32); i++)
+		if (over[i] < 0)
+			abort();
 }
 
 /* Small numbers, so that nothing saturates and nothing is denormal. */
@@ -87,8 +111,8 @@ static void one(const struct ina_sum_ctx *ctx, const struct row *row,
 	const struct ina_sum_type type = { row->dtype, -30 };
 	size_t in = COUNT * ina_sum_narrow(row->dtype);
 	size_t wide = COUNT * ina_sum_wide(row->dtype);
-	static u8 packet[COUNT * 8];
 	void *src = contributions + from * in, *acc = slots + to * wide;
+	void *packet = packets + from * in;
 
 	switch (row->op) {
 	case PLAIN:
@@ -96,6 +120,13 @@ static void one(const struct ina_sum_ctx *ctx, const struct row *row,
 		break;
 	case ADD:
 		ina_sum_add(ctx, &type, acc, src, COUNT);
+		break;
+	case ADD_COPY:
+		ina_sum_add(ctx, &type, acc, src, COUNT);
+		memcpy(packet, acc, wide);
+		break;
+	case ADD_BOTH:
+		both(acc, packet, src);
 		break;
 	case ADD_WIDE:	/* half as many contributions, twice as large */
 		src = contributions + from / 2 * wide;
@@ -130,7 +161,7 @@ static void report(const struct row *row, bool simd)
 	unsigned int way, i;
 	double ns, least;
 
-	printf("%-16s %-8s", row->name, row->op == PLAIN ? "compiler" :
+	printf("%-17s %-8s", row->name, row->op == PLAIN || row->op == ADD_BOTH ? "compiler" :
 	       simd ? INA_SIMD_NAME : "integer");
 	for (way = 0; way < ARRAY_SIZE(ways); way++) {
 		for (i = 0, least = 0; i < REPEATS; i++) {
@@ -151,8 +182,9 @@ int main(int argc, char **argv)
 	total = bytes / (COUNT * 4);
 	contributions = aligned_alloc(64, bytes);
 	slots = aligned_alloc(64, 2 * bytes);
+	packets = aligned_alloc(64, bytes);
 	order = malloc(total * sizeof(*order));
-	if (!contributions || !slots || !order || total < 512)
+	if (!contributions || !slots || !packets || !order || total < 512)
 		return 1;
 	for (i = 0; i < total; i++) {
 		unsigned int j = rand() % (i + 1), was = order[j];
@@ -160,7 +192,7 @@ int main(int argc, char **argv)
 		order[j] = i;
 		order[i] = was;
 	}
-	printf("%-25s", "ns per 256 elements");
+	printf("%-26s", "ns per 256 elements");
 	for (i = 0; i < ARRAY_SIZE(ways); i++)
 		printf(" %9s", ways[i]);
 	putchar('\n');
@@ -168,7 +200,7 @@ int main(int argc, char **argv)
 		if (rows[i].op != FINISH)	/* what the row before summed */
 			fill(&rows[i]);
 		report(&rows[i], false);
-		if (rows[i].op != PLAIN && ina_simd_present())
+		if (rows[i].op != PLAIN && rows[i].op != ADD_BOTH && ina_simd_present())
 			report(&rows[i], true);
 	}
 	return 0;
