@@ -235,8 +235,9 @@ void ina_probe_tick(struct timer_list *timer)
 	/* Never more often than the timeout asks for: who is slow is not helped by questions. */
 	if (!node->probe_busy)
 		wait = max(wait, msecs_to_jiffies(INA_PROBE_IDLE_MS));
+	/* A timer ends a jiffy late, so that it never ends early. */
 	if (node->probe_any)
-		mod_timer(timer, jiffies + wait);
+		mod_timer(timer, jiffies + wait - 1);
 unlock:
 	rcu_read_unlock();
 }
