@@ -242,7 +242,7 @@ cpu()
 	spawn w out ina-perf --job 7 --rank 0 --rounds 50 --elements "$elements" --timeout 60000 --quiet
 	finish $! || { log out && return 1; }
 	before=$(busy)
-	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 1000 150)" --elements "$elements" \
+	spawn w out ina-perf --job 7 --rank 0 --rounds "$(full 3000 500)" --elements "$elements" \
 		--timeout 60000 --json --no-verify
 	finish $! || { log out && return 1; }
 	echo "run cpu ina $1 $2 $(busy) $before $(log out | jq '.completed * .elements * 4')" |
@@ -304,7 +304,7 @@ for ((r = 1; r <= repeats; r++)); do
 	ok "a path that has fallen silent is missed, $r ($SECONDS s)" silence "$r" && cat "$_dir/case"
 done
 ok "devices without a limit, too" rate_all auto
-for ((r = 1; r <= $(full 15 2); r++)); do
+for ((r = 1; r <= $(full 5 2); r++)); do
 	for n in 1 4; do
 		ok "CPU, $n paths, $r ($SECONDS s)" cpu $n "$r" && cat "$_dir/case"
 	done
