@@ -210,7 +210,7 @@ static bool ina_probe_peer(struct ina_node *node, struct ina_peer *peer,
 void ina_probe_tick(struct timer_list *timer)
 {
 	struct ina_node *node = container_of(timer, struct ina_node, probe);
-	unsigned long wait = ina_probe_period(node);
+	unsigned long wait = ina_probe_period(node), behind;
 	u16 end;
 
 	rcu_read_lock();
@@ -227,15 +227,18 @@ void ina_probe_tick(struct timer_list *timer)
 		node->probe_any |=
 			ina_probe_peer(node, &node->children[node->probe_at].peer,
 				       &node->probe_busy);
+	/* A timer ends a jiffy late, so that it never ends early. */
 	if (end < node->nchildren) {
-		mod_timer(timer, jiffies + 1);
+		mod_timer(timer, jiffies);
 		goto unlock;
 	}
 	node->probe_at = 0;
+	/* Since it came to the first. */
+	behind = (max_t(u16, end, 1) - 1) / INA_PROBE_PEERS;
+	wait -= min(wait - 1, behind);
 	/* Never more often than the timeout asks for: who is slow is not helped by questions. */
 	if (!node->probe_busy)
 		wait = max(wait, msecs_to_jiffies(INA_PROBE_IDLE_MS));
-	/* A timer ends a jiffy late, so that it never ends early. */
 	if (node->probe_any)
 		mod_timer(timer, jiffies + wait - 1);
 unlock:

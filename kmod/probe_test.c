@@ -156,6 +156,27 @@ static void tick__due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->first->probed, 0);
 }
 
+/* While something is sent, six looks within the timeout: a timer ends a jiffy late. */
+static void tick__often(struct kunit *test)
+{
+	struct probe_test *t = test->priv;
+	unsigned long period = msecs_to_jiffies(1200) / 6, start, expires;
+
+	t->node->timeout = 1200;
+	probe_test_content(t->first);
+	probe_test_content(t->other);
+	t->first->hop.next++;
+	start = jiffies;
+	local_bh_disable();
+	ina_probe_tick(&t->node->probe);
+	expires = t->node->probe.expires;
+	WRITE_ONCE(t->node->dead, true);
+	local_bh_enable();
+	timer_delete_sync(&t->node->probe);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(expires, start + period - 1));
+	KUNIT_EXPECT_TRUE(test, time_before(expires, jiffies + period));
+}
+
 /* Where answers take long, or do not come, few are asked for: a slow peer is not drowned. */
 static void tick__enough(struct kunit *test)
 {
@@ -472,6 +493,7 @@ static void tick__patient(struct kunit *test)
 static struct kunit_case probe_test_cases[] = {
 	KUNIT_CASE(tick__one),
 	KUNIT_CASE(tick__due),
+	KUNIT_CASE(tick__often),
 	KUNIT_CASE(tick__enough),
 	KUNIT_CASE(wait__longer),
 	KUNIT_CASE(tick__patient),
