@@ -35,7 +35,8 @@ bench_loss()
 # `rep movsb` is fast the kernel copies by it; emulated, it goes byte by byte.
 #
 # Where delays and the CPU's share are measured, not what is fastest, an emulated machine has one
-# processor that takes a nanosecond for each instruction: nothing else that its host does is in that.
+# processor that takes a nanosecond for each instruction, however long its host does: only what
+# is waited for may take longer than it would.
 bench_guest()
 {
 	local cpu=max accel cpus=2

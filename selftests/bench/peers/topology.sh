@@ -210,7 +210,7 @@ xdp()
 	for n in "${workers[@]}"; do
 		names+=("$(ns "$n")")
 	done
-	"$peers/bench-xdp" "${@:1:3}" "$(ns agg)" "$root" "${names[@]}" "${@:4}" >>"$_dir/out-0"
+	"$peers/bench-xdp" "${@:1:3}" "$(ns agg)" "$root" "${names[@]}" "${@:4}" >>"$_dir/out-0" 2>&1
 }
 
 # bytes and packets that the aggregator's devices have received
@@ -219,28 +219,27 @@ received()
 	on agg ip -s -j link | jq -r '[.[].stats64.rx] | "\(map(.bytes) | add) \(map(.packets) | add)"'
 }
 
-# run_once_more SYSTEM WORD...: what has nothing for lost packets may lose one, once: a line
-# `lost WORD...` tells. Whatever else fails is shown.
-run_once_more()
+# lost SYSTEM: a packet, and it has nothing for that
+lost()
 {
-	"run_$1" && return
-	if [[ $1 == udp || $1 == xdp* ]] && grep -qs ' was lost$' "$_dir"/out-*; then
-		echo "lost ${*:2}"
-		rm -f "$_dir"/out-*
-		"run_$1" && return
-	fi
-	grep -H . "$_dir"/out-*
-	return 1
+	[[ $1 == udp || $1 == xdp* ]] && grep -qs ' was lost$' "$_dir"/out-*
 }
 
 # measure SYSTEM WORD...: a line `run WORD... FRAME {...}` for each worker and workload; all
-# must have told.
+# must have told. What lost a packet is run once more, and a line `lost WORD...` tells.
 measure()
 {
-	local before after frame n
-	rm -f "$_dir"/out-*
-	read -ra before < <(received)
-	run_once_more "$@" || return
+	local before after frame n try
+	for try in first last; do
+		rm -f "$_dir"/out-*
+		read -ra before < <(received)
+		"run_$1" && break
+		if [[ $try == last ]] || ! lost "$1"; then
+			grep -H . "$_dir"/out-*
+			return 1
+		fi
+		echo "lost ${*:2}"
+	done
 	shift
 	read -ra after < <(received)
 	frame=$(((after[0] - before[0]) / (after[1] - before[1] + 1)))
