@@ -188,18 +188,17 @@ u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren)
 	return (u64)node->sum_stride * node->job->config.depth;
 }
 
-/**
- * ina_node_memory() - bytes a node needs, without its workers' contributions
- * @node: the node
- *
- * Return: bytes.
- */
-u64 ina_node_memory(const struct ina_node *node)
+/* Bytes a node needs, with what its workers will. */
+static u64 ina_node_memory(const struct ina_node *node)
 {
-	return ina_node_sums_size(node, node->nchildren) +
-	       ina_node_results_size(node) +
-	       PAGE_ALIGN((u64)ina_node_slots(node) * node->slot_size) +
-	       PAGE_ALIGN(ina_node_hops_size(node, node->nchildren));
+	u64 worker = ina_region_size((u64)node->stride * node->job->config.depth) +
+		     ina_region_size(sizeof(struct ina_ctl));
+
+	return ina_region_size(ina_node_sums_size(node, node->nchildren)) +
+	       ina_region_size(ina_node_results_size(node)) +
+	       ina_region_size((u64)ina_node_slots(node) * node->slot_size) +
+	       ina_region_size(ina_node_hops_size(node, node->nchildren)) +
+	       node->nworkers * worker;
 }
 
 /**
@@ -557,12 +556,7 @@ int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
 static int ina_node_reserve(struct ina_node *node,
 			    struct netlink_ext_ack *extack)
 {
-	struct ina_job *job = node->job;
-	u64 size = ina_node_memory(node) +
-		   (u64)node->nworkers * (PAGE_ALIGN(sizeof(struct ina_ctl)) +
-					  (u64)node->stride *
-					  job->config.depth);
-	int err = ina_region_check(job, size);
+	int err = ina_region_check(node->job, ina_node_memory(node));
 
 	/* A pure aggregator needs its memory before the first child joins. */
 	if (!err && !node->nworkers)

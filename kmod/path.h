@@ -19,7 +19,6 @@
 #include "region.h"
 
 struct ina_node;
-struct netlink_ext_ack;
 
 #define INA_PATH_CHUNK		65535	/* bytes of a super-packet, unless set: all it takes */
 #define INA_PATH_TIMEOUT_MS	50	/* silence after which a path is left, unless set */

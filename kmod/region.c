@@ -39,6 +39,24 @@ static bool ina_region_charge(atomic64_t *sum, u64 size, u64 limit)
 	return false;
 }
 
+/* In huge pages, if there are any and little is wasted: slots are far apart. */
+static bool ina_region_is_huge(u64 size)
+{
+	return size >= 8 * PMD_SIZE;
+}
+
+/**
+ * ina_region_size() - what memory of a size takes
+ * @size: bytes
+ *
+ * Return: bytes, as they are charged.
+ */
+u64 ina_region_size(u64 size)
+{
+	return ina_region_is_huge(size) ? ALIGN(size, PMD_SIZE) :
+					  PAGE_ALIGN(size);
+}
+
 /**
  * ina_region_check() - would this much memory be within the limits
  * @job: whose
@@ -68,19 +86,16 @@ int ina_region_check(struct ina_job *job, u64 size)
  */
 int ina_region_alloc(struct ina_region *region, struct ina_job *job, u64 size)
 {
-	bool huge = size >= 8 * PMD_SIZE;
+	bool huge = ina_region_is_huge(size);
 
-	size = huge ? ALIGN(size, PMD_SIZE) : PAGE_ALIGN(size);
+	size = ina_region_size(size);
 	if (!ina_region_charge(&job->memory, size,
 			       ina_region_limit(ina_max_job_mb)))
 		return -ENOMEM;
 	if (!ina_region_charge(&ina_region_total, size,
 			       ina_region_limit(ina_max_total_mb)))
 		goto uncharge_job;
-	/*
-	 * In huge pages, if there are any and little is wasted: slots are far apart.
-	 * Beyond the limit of its cgroup the caller gets an error, no kill.
-	 */
+	/* Beyond the limit of its cgroup the caller gets an error, no kill. */
 	region->addr = huge ? vmalloc_huge(size, INA_REGION_GFP) :
 			      __vmalloc(size, INA_REGION_GFP);
 	if (!region->addr)

@@ -10,7 +10,6 @@
 #include <linux/types.h>
 
 struct ina_job;
-struct netlink_ext_ack;
 
 /**
  * struct ina_region - zeroed, page-aligned memory
@@ -26,6 +25,7 @@ struct ina_region {
 
 int ina_region_alloc(struct ina_region *region, struct ina_job *job, u64 size);
 void ina_region_free(struct ina_region *region);
+u64 ina_region_size(u64 size);
 int ina_region_check(struct ina_job *job, u64 size);
 struct page *ina_region_page(const struct ina_region *region, u64 offset);
 
