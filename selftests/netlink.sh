@@ -102,7 +102,9 @@ done
 nlclient job-del id=10 >/dev/null
 for dtype in 0 1 2; do
 	nlclient job-add id=10 capacity=1000 dtype=$dtype >/dev/null
-	ok "type $dtype has no exponent" not grep exponent <<<"$(nlclient job-get id=10)"
+	answer=$(nlclient job-get id=10)
+	ok "type $dtype is there" grep -qx "dtype=$dtype" <<<"$answer"
+	ok "and has no exponent" not grep exponent <<<"$answer"
 	nlclient job-del id=10 >/dev/null
 done
 ok "jobs of another namespace are not seen" \
@@ -764,7 +766,7 @@ texts()
 		texts = []
 		for name in set(glob.glob(f"{kmod}/*.c")) - set(glob.glob(f"{kmod}/*_test.c")) - {f"{kmod}/sch_ina.c"}:
 		    source = open(name).read()
-		    for call in re.findall(r'NL_SET_ERR_MSG\w*\((.*?)\);', source, re.S):
+		    for call in re.findall(r'(?:NL_SET_ERR_MSG\w*|ina_nl_within)\((.*?)\);', source, re.S):
 		        texts += re.findall(r'"(.*?)"', call)
 		missing = [text for text in texts if text not in given]
 		print(len(texts), "texts, missing:", missing)
