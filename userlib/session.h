@@ -32,6 +32,7 @@
  * @least: fewest workers in a sum of the last one
  * @most: most workers in one
  * @owing: and did not contribute all its parts, which others may wait for
+ * @slow: the last round it slept for took longer than spinning pays
  * @text: text of the last failure
  */
 struct ina_session {
@@ -49,6 +50,7 @@ struct ina_session {
 	uint32_t least;
 	uint32_t most;
 	bool owing;
+	bool slow;
 	char text[INA_TEXT_LEN];
 };
 
