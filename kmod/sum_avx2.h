@@ -27,10 +27,10 @@ static __always_inline u16 ina_simd_saturated(const struct ina_simd *x)
 
 static __always_inline u16 ina_simd_flags(const struct ina_simd *x)
 {
-	ina_v64 lost = (ina_v64)x->lost;
+	ina_vs64 lost = (ina_vs64)x->lost;
 
 	return ina_simd_saturated(x) |
-	       (lost[0] | lost[1] | lost[2] | lost[3] ? INA_F_INEXACT : 0);
+	       (__builtin_ia32_ptestz256(lost, lost) ? 0 : INA_F_INEXACT);
 }
 
 static __always_inline ina_v32 ina_simd_select(ina_v32 mask, ina_v32 yes,

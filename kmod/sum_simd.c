@@ -16,7 +16,7 @@
 
 #include "sum_impl.h"
 
-#ifdef __AVX2__
+#ifdef __x86_64__
 #define INA_VEC		32
 #else
 #define INA_VEC		16
@@ -39,6 +39,9 @@ typedef u16 __attribute__((vector_size(INA_VEC / 2))) ina_h16;
 
 #ifdef __CHECKER__	/* sparse takes them for scalars */
 #define __builtin_convertvector(vector, type)	((type)(vector))
+#define __builtin_ia32_vtestzps256(a, b)	(!(a) || !(b))
+#define __builtin_ia32_vtestzpd256(a, b)	(!(a) || !(b))
+#define __builtin_ia32_ptestz256(a, b)		(!((a) & (b)))
 #endif
 
 /* A vector anywhere in memory. */
@@ -131,7 +134,7 @@ static __always_inline double ina_simd_power(int exponent)
 	return power.value;
 }
 
-#ifdef __AVX2__
+#ifdef __x86_64__
 #include "sum_avx2.h"
 #else
 #include "sum_neon.h"

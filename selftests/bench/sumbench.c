@@ -67,14 +67,14 @@ static void plain(u32 *restrict b, const u32 *restrict a)
 static volatile s32 saturated;
 
 __attribute__((noinline, INA_SHIM_VECTOR))
-static void both(void *acc, void *packet, const void *src)
+static void both(u8 *acc, u8 *packet, const u8 *src)
 {
 	typedef s32 v __attribute__((vector_size(32), aligned(1), may_alias));
 	v over = { 0 };
 
 #pragma GCC unroll 4
 	for (size_t i = 0; i < COUNT * sizeof(s32); i += sizeof(v)) {
-		v a = *(v *)(acc + i), b = *(v *)(src + i), sum = a + b;
+		v a = *(v *)(acc + i), b = *(const v *)(src + i), sum = a + b;
 
 		over |= (a ^ sum) & (b ^ sum);
 		*(v *)(acc + i) = sum;
