@@ -80,7 +80,7 @@ static void both(u8 *acc, u8 *packet, const u8 *src)
 		*(v *)(acc + i) = sum;
 		*(v *)(packet + i) = sum;
 	}
-	for (size_t i = 0; i < sizeof(v) / sizeof(s32); i++)
+	for (int i = 0; i < 8; i++)
 		saturated |= over[i];
 }
 
