@@ -233,10 +233,9 @@ void ina_probe_tick(struct timer_list *timer)
 		goto unlock;
 	}
 	node->probe_at = 0;
-	/* Since it came to the first. */
+	/* Jiffies since it came to the first. */
 	behind = (max_t(u16, end, 1) - 1) / INA_PROBE_PEERS;
 	wait -= min(wait - 1, behind);
-	/* Never more often than the timeout asks for: who is slow is not helped by questions. */
 	if (!node->probe_busy)
 		wait = max(wait, msecs_to_jiffies(INA_PROBE_IDLE_MS));
 	if (node->probe_any)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sums in vector registers: AVX2 or NEON, whichever the compiler is told to
- * use for this file. It may use them for anything here, so that all of it runs
+ * Sums in vector registers: AVX2 or NEON. The compiler may use them for anything here, so that all of it runs
  * between ina_simd_begin() and ina_simd_end() only: leaf loops, and nothing
  * that another file could inline. Rounding is that of the control register,
  * which ina_simd_begin() has set.
