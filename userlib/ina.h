@@ -227,7 +227,8 @@ int ina_submit(struct ina_session *session, size_t count, uint64_t *round);
  * @round: a submitted round
  * @timeout_ms: -1 for ever, 0 to look only
  *
- * Spins for some microseconds before it sleeps, unless the last round it slept for took longer.
+ * Spins for some microseconds before it sleeps, unless the last round it slept for took longer than
+ * these from its submit.
  *
  * Return: 0: ina_result() has the sum. -EOVERFLOW: it has, with elements
  * saturated at the bounds of the type. -EINPROGRESS: not ended after

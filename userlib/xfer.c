@@ -184,8 +184,10 @@ int ina_status(struct ina_session *s, uint64_t round, struct ina_status *st)
 	return 0;
 }
 
-static bool ina_xfer_spin(const struct ina_ctl_round *slot, uint64_t end)
+static bool ina_xfer_spin(const struct ina_ctl_round *slot)
 {
+	uint64_t end = ina_xfer_now_ns() + INA_SPIN_NS;
+
 	do {
 		if (ina_shm_round_ended(slot))
 			return true;
@@ -209,12 +211,11 @@ static int ina_xfer_sleep(struct ina_session *s, uint64_t round, int timeout_ms)
 
 /*
  * Sleep unless the round has ended; an error of the sleep does not hide its end. Where the last
- * one took longer, spinning would only keep others from the processor.
+ * one took longer than spinning does, that would only keep others from the processor.
  */
 static int ina_xfer_wait(struct ina_session *s, const struct ina_ctl_round *slot, uint64_t round,
 			 int timeout_ms)
 {
-	uint64_t end;
 	int err;
 
 	if (ina_shm_round_ended(slot))
@@ -222,12 +223,13 @@ static int ina_xfer_wait(struct ina_session *s, const struct ina_ctl_round *slot
 	if (!timeout_ms)
 		return ina_error_set(s, -EINPROGRESS, "round %llu has not ended",
 				     (unsigned long long)round);
-	end = ina_xfer_now_ns() + INA_SPIN_NS;
-	if (!s->slow && ina_xfer_spin(slot, end))
+	if (!s->slow && ina_xfer_spin(slot))
 		return 0;
 	err = ina_xfer_sleep(s, round, timeout_ms);
-	s->slow = !ina_shm_round_ended(slot) || slot->end_ns > end;
-	return ina_shm_round_ended(slot) ? 0 : err;
+	if (!ina_shm_round_ended(slot))
+		return err;
+	s->slow = slot->end_ns - slot->submit_ns > INA_SPIN_NS;
+	return 0;
 }
 
 int ina_wait(struct ina_session *s, uint64_t round, int timeout_ms)
