@@ -121,7 +121,7 @@ install: modules_install user
 .PHONY: modules_install
 modules_install: module
 	$(KMAKE) $(if $(DESTDIR)$(INSTALL_MOD_PATH),INSTALL_MOD_PATH=$(or $(INSTALL_MOD_PATH),$(DESTDIR)) DEPMOD=true) modules_install
-	@$(if $(DESTDIR)$(INSTALL_MOD_PATH),echo "after copying to the target: depmod -a $(KREL)",depmod -a $(KREL))
+	@$(if $(DESTDIR)$(INSTALL_MOD_PATH),echo "after copying to the target: depmod -a $(KREL)",PATH="$$PATH:/usr/sbin:/sbin" $(or $(DEPMOD),depmod) -a $(KREL))
 
 .PHONY: clean
 clean:
