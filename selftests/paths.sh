@@ -124,7 +124,7 @@ carried()
 # quarters of what others leave
 follows()
 {
-	local i all others=() off=0 sum=0
+	local i all others=() off=0 sum=0 since=${EPOCHREALTIME/./} us
 	read -ra all < <(sent l1)
 	for i in 1 2 3; do
 		others+=("$(device_sent l2 "k$i-0")")
@@ -134,6 +134,7 @@ follows()
 	for i in 1 2 3; do
 		all[i - 1]=$((all[i - 1] - ($(device_sent l2 "k$i-0") - others[i - 1]) / 1000))
 	done
+	us=$((${EPOCHREALTIME/./} - since))
 	for i in "${all[@]}"; do
 		sum=$((sum + i))
 	done
@@ -142,8 +143,8 @@ follows()
 		((-60 <= others[i] && others[i] <= 60)) || off=1
 		shift
 	done
-	echo "KB of the job on ${spines[*]}: ${all[*]}; thousandths off: ${others[*]}"
-	((!off && sum * 8 >= mbit * 125 * seconds * 15))
+	echo "KB of the job on ${spines[*]}: ${all[*]}; thousandths off: ${others[*]}, in $us us"
+	((!off && sum * 8000 >= mbit * us * 15 / 8))
 }
 
 # others_send: a quarter, a half and three quarters of what three of four can

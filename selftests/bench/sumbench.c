@@ -80,8 +80,7 @@ static void both(u8 *acc, u8 *packet, const u8 *src)
 		*(v *)(acc + i) = sum;
 		*(v *)(packet + i) = sum;
 	}
-	for (int i = 0; i < 8; i++)
-		saturated |= over[i];
+	saturated = over[0] | over[1] | over[2] | over[3] | over[4] | over[5] | over[6] | over[7];
 }
 
 /* Small numbers, so that nothing saturates and nothing is denormal. */

@@ -210,7 +210,7 @@ xdp()
 	for n in "${workers[@]}"; do
 		names+=("$(ns "$n")")
 	done
-	"$peers/bench-xdp" "${@:1:3}" "$(ns agg)" "$root" "${names[@]}" "${@:4}" >>"$_dir/out-0" 2>&1
+	"$peers/bench-xdp" "${@:1:3}" "$(ns agg)" "$root" "${names[@]}" "${@:4}" >>"$_dir/out-0" 2>>"$_dir/out-xdp"
 }
 
 # bytes and packets that the aggregator's devices have received
