@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sums in vector registers: AVX2 or NEON. The compiler may use them for anything here, so that all of it runs
- * between ina_simd_begin() and ina_simd_end() only: leaf loops, and nothing
- * that another file could inline. Rounding is that of the control register,
- * which ina_simd_begin() has set.
+ * Sums in vector registers: AVX2 or NEON. The compiler may use them for anything
+ * here, so that all of it runs between ina_simd_begin() and ina_simd_end() only:
+ * leaf loops, and nothing that another file could inline. Rounding is that of the
+ * control register, which ina_simd_begin() has set.
  *
  * A step takes as many elements as fill a vector of sums, or two. What is left of a
  * fragment goes through a copy padded with zeros, which set no flag.
