@@ -64,7 +64,7 @@ static void plain(u32 *restrict b, const u32 *restrict a)
 		b[i] += a[i];
 }
 
-static volatile s32 saturated;
+static volatile s32 saturated;	/* looked at, so that it is not left out */
 
 __attribute__((noinline, INA_SHIM_VECTOR))
 static void both(u8 *acc, u8 *packet, const u8 *src)
