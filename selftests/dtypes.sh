@@ -117,7 +117,8 @@ lost()
 {
 	local n drops=0
 	for n in root a0 a1; do
-		((drops += $(on sw tc -j -s qdisc show dev "p-$n" | jq '.[0].drops')))
+		[[ $(on sw tc -j -s qdisc show dev "p-$n") =~ '"drops":'([0-9]+) ]] || return
+		((drops += BASH_REMATCH[1]))
 	done
 	echo "$drops lost"
 	((drops))

@@ -33,17 +33,17 @@ fails()
 	test "$got" = "$status" && diff "$_dir/err" - <<<"$expected" && test ! -s "$_dir/out"
 }
 
-# json EXPRESSION ARGS...: well-formed, and the expression holds for it.
-json()
+# told EXPRESSION ARGS...: well-formed JSON, and the expression holds for it.
+told()
 {
 	local expression=$1
 	shift
-	inaconf -j "$@" >"$_dir/out" &&
-		python3 -c "import json; it = json.load(open('$_dir/out')); assert $expression, it"
+	json "$expression" inaconf -j "$@"
 }
 
 ok "without the module it says what to do" \
 	fails 1 "Error: module ina_agg is not loaded: run modprobe ina_agg" job show
+json_start
 load
 ns_add m
 ip link set lo up
@@ -55,7 +55,7 @@ ifindex=$(ip -o link show eth0 | cut -d: -f1)
 # Empty.
 for object in job tree dev path; do
 	ok "there is no $object at first" silent $object show
-	ok "no $object is an empty array in JSON" json "it == []" $object show
+	ok "no $object is an empty array in JSON" told "it == []" $object show
 done
 
 # Jobs.
@@ -69,18 +69,23 @@ ok "a job is shown" prints "$job7" job show 7
 ok "the word id may be given" prints "$job7" job show id 7
 ok "a job of fixed is added" silent job add 9 capacity 1k dtype fixed exponent -40 fragment 64
 ok "its exponent is shown" bash -c "inaconf job show 9 | grep -q '^job 9 dtype fixed exponent -40 capacity 1000 fragment 64 '"
-ok "its exponent is a number in JSON" json "it[0]['dtype'] == 'fixed' and it[0]['exponent'] == -40" job show 9
+ok "its exponent is a number in JSON" told "it[0]['dtype'] == 'fixed' and it[0]['exponent'] == -40" job show 9
 inaconf job del 9
 ok "all jobs are shown" test "$(inaconf job show | grep -c ^job)" = 2
 ok "an object alone is shown" test "$(inaconf job)" = "$(inaconf job show)"
-ok "a job in JSON has the same" json "it[0]['id'] == 7 and it[0]['capacity'] == 1 << 20 \
+ok "a job in JSON has the same" told "it[0]['id'] == 7 and it[0]['capacity'] == 1 << 20 \
 	and it[0]['encap'] == 'udp' and it[0]['dtype'] == 'int32' and it[0]['hash'] == '$hash' and it[0]['memory'] == 0" job show 7
 ok "all jobs in JSON are in order" \
-	json "[job['id'] for job in it] == [7, 8] and it[1]['capacity'] == 6500000" job show
-ok "pretty JSON has lines and says the same" bash -c "
-	[[ \$(inaconf -j -p job show | wc -l) -gt 10 ]] &&
-	diff <(inaconf -jp job show | python3 -m json.tool) \
-		<(inaconf -j job show | python3 -m json.tool)"
+	told "[job['id'] for job in it] == [7, 8] and it[1]['capacity'] == 6500000" job show
+both()
+{
+	echo "[$(inaconf -jp job show),$(inaconf -j job show)]"
+}
+pretty()
+{
+	[[ $(inaconf -j -p job show | wc -l) -gt 10 ]] && json "json.dumps(it[0]) == json.dumps(it[1])" both
+}
+ok "pretty JSON has lines and says the same" pretty
 
 # Trees.
 ok "a job without a tree is refused" \
@@ -91,7 +96,7 @@ ok "it is drawn" prints "job 7 state idle epoch 0 base 0 members 0
     \`-- 10.0.0.1 this node, workers attached 0 of 2
         |-- 10.0.0.11       missing, index 0, workers 0
         \`-- 10.0.0.12       missing, index 1, workers 0" tree show job 7
-ok "the tree in JSON has the same" json "it[0]['job'] == 7 and it[0]['state'] == 'idle' \
+ok "the tree in JSON has the same" told "it[0]['job'] == 7 and it[0]['state'] == 'idle' \
 	and it[0]['parent'] == '10.0.0.2' and it[0]['local'] == '10.0.0.1' and it[0]['workers'] == 2 \
 	and [c['addr'] for c in it[0]['children']] == ['10.0.0.11', '10.0.0.12'] \
 	and it[0]['children'][0]['joined'] is False" tree show job 7
@@ -112,15 +117,15 @@ ok "a graph and JSON exclude each other" \
 	fails 2 "Error: --dot and -j exclude each other" -j tree show --dot
 ok "a root with a worker is set" silent tree set job 8 workers 1
 ok "all trees are shown" test "$(inaconf tree show | grep -c ^job)" = 2
-ok "all trees are in JSON" json "[tree['job'] for tree in it] == [7, 8]" tree show
+ok "all trees are in JSON" told "[tree['job'] for tree in it] == [7, 8]" tree show
 devtest "attach 8" "wait open 20000" pause >"$_dir/worker.log" 2>&1 &
 worker=$!
 _pids+=("$worker")
 wait_for 20 grep -q '^pid' "$_dir/worker.log"
 ok "an open epoch is shown" \
-	json "it[0]['state'] == 'open' and it[0]['members'] == 1 and it[0]['attached'] == 1" tree show job 8
+	told "it[0]['state'] == 'open' and it[0]['members'] == 1 and it[0]['attached'] == 1" tree show job 8
 ok "a root holds rounds back for as long as it is told" silent tree hold job 8 ms 50
-ok "and not any more" json "'left' not in it[0]" tree show job 8
+ok "and not any more" told "'left' not in it[0]" tree show job 8
 ok "the memory of a job has a unit" bash -c \
 	"inaconf job show 8 | grep -Eq 'memory [0-9.]+ MiB attached 1'"
 ok "a tree with a worker attached is not replaced" \
@@ -131,28 +136,28 @@ ok "a tree with a worker attached is not replaced" \
 ok "a device is added" silent dev add eth0
 ok "it is shown" bash -c "inaconf dev show | grep -Eq '^dev eth0 ifindex $ifindex( |\$)'"
 ok "it is shown by its name" bash -c "inaconf dev show dev eth0 | grep -Eq '^dev eth0 ifindex $ifindex( |\$)'"
-ok "it is shown in JSON" json "len(it) == 1 and it[0]['name'] == 'eth0' and it[0]['ifindex'] == $ifindex" dev show
+ok "it is shown in JSON" told "len(it) == 1 and it[0]['name'] == 'eth0' and it[0]['ifindex'] == $ifindex" dev show
 dev0="dev eth0 ifindex $ifindex"
 ok "its rate is set" silent dev set eth0 rate 1.5gbit
 ok "and shown" bash -c "inaconf dev show 2>/dev/null | grep -Eq '^$dev0 rate 1.5gbit( |\$)'"
-ok "and shown in JSON" json "it[0]['rate'] == 187500000 and it[0]['auto'] is False" dev show
+ok "and shown in JSON" told "it[0]['rate'] == 187500000 and it[0]['auto'] is False" dev show
 ok "bytes per second" silent dev set dev eth0 rate 1250000bps
 ok "are shown as bits" bash -c "inaconf dev show 2>/dev/null | grep -Eq '^$dev0 rate 10mbit( |\$)'"
 ok "bits per second" silent dev set eth0 rate 800000
-ok "need no unit" json "it[0]['rate'] == 100000" dev show
+ok "need no unit" told "it[0]['rate'] == 100000" dev show
 ok "a rate of zero is refused" fails 1 \
 	"Error: A rate below 65536 bytes per second is too low: give more, or 'auto' (rate)" dev set eth0 rate 0
 ok "its rate is that of the link again" silent dev set eth0 rate auto
-ok "a dummy has none" json "'rate' not in it[0] and it[0]['auto'] is True" dev show
+ok "a dummy has none" told "'rate' not in it[0] and it[0]['auto'] is True" dev show
 warned()
 {
 	inaconf dev show 2>&1 >/dev/null | grep -Fx "Warning: no queueing discipline of eth0 paces packets, \
 they leave in bursts: use 'tc qdisc replace dev eth0 root fq' or 'inaconf qdisc add eth0'"
 }
 ok "a device that does not pace is worth a warning" warned
-ok "in JSON as well" json "it[0]['pacing'] == 'sender' and 'root fq' in it[0]['warning']" dev show
+ok "in JSON as well" told "it[0]['pacing'] == 'sender' and 'root fq' in it[0]['warning']" dev show
 tc qdisc replace dev eth0 root fq
-ok "fq paces" json "it[0]['pacing'] == 'fq' and 'warning' not in it[0]" dev show
+ok "fq paces" told "it[0]['pacing'] == 'fq' and 'warning' not in it[0]" dev show
 ok "no warning then" test "$(inaconf dev show 2>&1 >/dev/null)" = ""
 tc qdisc del dev eth0 root
 ok "it is not added twice" fails 1 \
@@ -174,10 +179,10 @@ ok "they are shown if asked for" bash -c \
 	"inaconf stats job 7 all | grep -Eqx '    rounds_done +0'"
 ok "-a is all" test "$(inaconf stats job 73 -a)" = "$(inaconf stats job 73 all)"
 ok "counters in JSON are an object" \
-	json "it[0]['job'] == 7 and it[0]['counters']['rounds_done'] == 0" stats show job 7 all
+	told "it[0]['job'] == 7 and it[0]['counters']['rounds_done'] == 0" stats show job 7 all
 ok "those of the namespace have no job" \
-	json "'job' not in it[0] and it[0]['counters']['rx_udp'] == 0" stats show all
-ok "none is an empty object" json "it[0]['counters'] == {}" stats job 73
+	told "'job' not in it[0] and it[0]['counters']['rx_udp'] == 0" stats show all
+ok "none is an empty object" told "it[0]['counters'] == {}" stats job 73
 inaconf job del 73
 
 # Events.
@@ -221,12 +226,8 @@ inaconf dev del eth0
 ok "the last event arrives in JSON" wait_for 10 grep -q dev-deleted "$_dir/events"
 lines()
 {
-	python3 -c "
-import json
-events = [json.loads(line) for line in open('$_dir/events')]
-last = events[-1]
-assert last.pop('time')
-assert last == {'event': 'dev-deleted', 'ifindex': $ifindex, 'text': 'device eth0 removed'}, last"
+	json "[json.loads(line) for line in open('$_dir/events')] and it.pop('time') and
+		it == {'event': 'dev-deleted', 'ifindex': $ifindex, 'text': 'device eth0 removed'}" tail -n 1 "$_dir/events"
 }
 ok "each line is an object of its own" lines
 ok "SIGTERM ends it with success" unwatch TERM

@@ -337,6 +337,43 @@ has()
 	done
 }
 
+# json_start: what answers json; once, before the first.
+json_start()
+{
+	coproc _python { exec python3 -ISc '
+import json, sys
+while name := sys.stdin.readline():
+    expression = sys.stdin.readline()
+    try:
+        with open(name[:-1]) as file:
+            it = json.load(file)
+        answer = eval(expression)
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        if answer is False or answer is None:
+            text += " of " + json.dumps(it)[:4000]
+    except Exception as error:
+        answer, text = False, repr(error)
+    print(int(bool(answer)), text, flush=True)
+'; }
+	# Subshells have no others.
+	exec {_ask}>&"${_python[1]}" {_told}<&"${_python[0]}"
+	_pids+=("$_python_PID")
+}
+
+# json EXPRESSION COMMAND...: a Python expression of what the command prints, which is `it`. The answer
+# is printed, text without quotes; fails if it is false, 0 or empty; of what false is, is shown, too. One
+# interpreter answers all: to start one takes as long as many a case.
+json()
+{
+	local expression=$1 holds answer
+	shift
+	"$@" >"$_dir/json" || return
+	printf '%s\n' "$_dir/json" "${expression//[$'\n\t']/ }" >&"$_ask"
+	read -r holds answer <&"$_told"
+	echo "$answer"
+	((holds))
+}
+
 # clocked TEXT COMMAND...: ok, of what depends on how evenly the machine runs. Where nothing else
 # fails, the whole test is run once more.
 clocked()

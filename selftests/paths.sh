@@ -137,7 +137,7 @@ others_have()
 # device_sent NODE DEVICE
 device_sent()
 {
-	on "$1" ip -s -j link show "$2" | jq '.[0].stats64.tx.bytes'
+	json "it[0]['stats64']['tx']['bytes']" on "$1" ip -s -j link show "$2"
 }
 
 # device_used NODE DEVICE BYTES: it has sent more than that
@@ -149,7 +149,7 @@ device_used()
 # device_path_up DEVICE: the path of w by it
 device_path_up()
 {
-	on w inaconf -j path show job 7 | jq -e ".[] | select(.dev == \"$1\" and .state == \"up\")"
+	json "any(x.get('dev') == '$1' and x['state'] == 'up' for x in it)" on w inaconf -j path show job 7
 }
 
 # refused PATTERN WORD...: inaconf path on w, with this text
@@ -167,26 +167,31 @@ refused()
 # paths_of NODE: what an operator has set
 paths_of()
 {
-	on "$1" inaconf -j path show | jq -c '.[] | [.job, .peer, .id, .dev, .src, .dst, .sport, .weight]'
+	json "[[x.get(key) for key in ('job', 'peer', 'id', 'dev', 'src', 'dst', 'sport', 'weight')] for x in it]" \
+		on "$1" inaconf -j path show
 }
 
 # path_state NODE STATE COUNT: so many are
 path_state()
 {
-	(($(on "$1" inaconf -j path show job 7 | jq "[.[] | select(.state == \"$2\")] | length") == $3)) && return
+	json "sum(x['state'] == '$2' for x in it) == $3" on "$1" inaconf -j path show job 7 && return
 	on "$1" inaconf path show job 7
 	return 1
+}
+
+# since NODE: its paths as NODE-paths has them, and as they are
+since()
+{
+	echo "[$(<"$_dir/$1-paths"),$(on "$1" inaconf -j path show job 7)]"
 }
 
 # fastest NODE: the path with the shortest way has carried most since NODE-paths was written, and is
 # that by the spine of 10 ms
 fastest()
 {
-	on "$1" inaconf -j path show job 7 | jq -se '
-		(.[0] | map({ key: "\(.id)", value: .sent }) | from_entries) as $before |
-		.[1] | map(. + { more: (.sent - ($before["\(.id)"] // 0)) }) |
-		(map(.more) | add) as $all | max_by(.more) as $most |
-		($most, $all), $most.more * 10 >= $all * 8 and $most.rtt_ns < 35000000' "$_dir/$1-paths" -
+	json "(lambda more: max(more)[0] * 10 >= sum(sent for sent, rtt in more) * 8 and max(more)[1] < 35000000)(
+		[(x['sent'] - sum(y['sent'] for y in it[0] if y['id'] == x['id']), x.get('rtt_ns', 0))
+			for x in it[1]])" since "$1"
 }
 
 # control_start LEAF: control packets that it sends to a spine from now on, but those that belong to a
@@ -230,7 +235,7 @@ small()
 # took_20ms: half of them, and a little
 took_20ms()
 {
-	log small.log | jq -e '.latency_us.p50 < 35000'
+	json "it['latency_us']['p50'] < 35000" log small.log
 }
 
 # small_fastest: all of them did as they should
@@ -264,6 +269,7 @@ few_missed()
 	return 1
 }
 
+json_start
 load
 fabric_add 4 1500
 fabric_host w 1 2
@@ -284,7 +290,7 @@ done
 spawn sink sink.log flow sink 9999 0
 job 7
 ok "paths are given up after 50 ms unless told otherwise" \
-	test "$(on w inaconf -j path show job 7 | jq '.[0].timeout')" = 50
+	json "it[0]['timeout'] == 50" on w inaconf -j path show job 7
 for n in w root; do
 	ok "$n is more patient here" on $n inaconf path set job 7 timeout "$patience"
 done
@@ -368,7 +374,7 @@ ok "an unknown device is refused" refused 'nosuch|device' add job 7 dev nosuch
 on w ip route add unreachable 192.0.2.0/24
 ok "an unreachable address is refused" refused 'reach|route' add job 7 dst 192.0.2.1
 ok "an address that is not this machine's is refused" refused 'address|local' add job 7 src 192.0.2.1
-sport=$(on w inaconf -j path show job 7 | jq '.[] | select(.id == 1).sport')
+sport=$(json "next(x['sport'] for x in it if x['id'] == 1)" on w inaconf -j path show job 7)
 ok "a path twice is refused" refused 'already|exists|twice|same' add job 7 sport "$sport"
 ok "by its device, too" refused 'already' add job 7 dev eth0 sport "$sport"
 ok "an unknown job is refused" refused 'job' add job 99 sport 5555

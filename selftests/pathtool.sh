@@ -101,16 +101,10 @@ found()
 # holds EXPRESSION: for what is in out
 holds()
 {
-	python3 - "$1" "$_dir/out" <<-'END'
-		import json, sys
-		it = json.load(open(sys.argv[2]))
-		kept = [x for x in it if x["action"] == "keep"]
-		new = [x for x in it if x["action"] == "add"]
-		via = [tuple(x.get("via", [x.get("way")])) for x in it if x["action"] != "del"]
-		ok = eval(sys.argv[1])
-		print(it)
-		sys.exit(not ok)
-	END
+	json "(lambda kept, new, via: $1)(
+		[x for x in it if x['action'] == 'keep'],
+		[x for x in it if x['action'] == 'add'],
+		[tuple(x.get('via', [x.get('way')])) for x in it if x['action'] != 'del'])" log out
 }
 
 # fails STATUS TEXT WORD...: this is the last line on the standard error, nothing else is printed
@@ -126,19 +120,20 @@ fails()
 # hop PORT: address of the spine that the leaf chooses for it
 hop()
 {
-	on l1 ip -j route get 10.2.0.2 from 10.1.0.2 iif host ipproto udp sport "$1" dport 4253 |
-		python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["gateway"])'
+	json "it[0]['gateway']" \
+		on l1 ip -j route get 10.2.0.2 from 10.1.0.2 iif host ipproto udp sport "$1" dport 4253
 }
 
 # agrees: each port leads to the spine with the number of its way
 agrees()
 {
-	local sport way
-	while read -r sport way; do
-		echo "port $sport way $way: $(hop "$sport")"
-		[[ $(hop "$sport") == 10.11.$((way + 1)).2 ]] || return
-	done < <(python3 -c 'import json, sys
-for x in json.load(open(sys.argv[1])): print(x["sport"], x["way"])' "$_dir/out")
+	local all one chosen
+	all=$(json "' '.join('%d:%d' % (x['sport'], x['way']) for x in it)" log out) || return
+	for one in $all; do
+		chosen=$(hop "${one%:*}")
+		echo "port ${one%:*} way ${one#*:}: $chosen"
+		[[ $chosen == 10.11.$((${one#*:} + 1)).2 ]] || return
+	done
 }
 
 # received: UDP packets that came to b, for a port that is there or not
@@ -147,6 +142,7 @@ received()
 	on b cat /proc/net/snmp | awk '$1 == "Udp:" && $2 ~ /^[0-9]/ { print $2 + $3 }'
 }
 
+json_start
 load
 fabric
 on a inaconf job add 7 capacity 1k
@@ -267,8 +263,7 @@ less()
 # Paths for what was found.
 paths()
 {
-	on a inaconf -j path show job 7 >"$_dir/paths" &&
-		python3 -c "import json; it = json.load(open('$_dir/paths')); print(it); assert $1"
+	json "$1" on a inaconf -j path show job 7
 }
 
 # all_added: where the machine stands still, answers come too late
@@ -292,7 +287,7 @@ added()
 	clocked "once more" auto job 7
 	clocked "nothing is new" found "len(kept) == 4 and not new"
 	ok "a path is not added twice" fails 1 "Error: There is such a path already: see 'inaconf path show'" \
-		path add job 7 sport "$(python3 -c "import json; print(json.load(open('$_dir/paths'))[1]['sport'])")"
+		path add job 7 sport "$(paths "it[1]['sport']")"
 	ok "one is deleted" on a inaconf path del job 7 id 2
 	ok "it is gone" paths "[x['id'] for x in it] == [0, 1, 3]"
 	clocked "it is found again" auto job 7

@@ -36,18 +36,23 @@ queue()
 	tc -n "$(ns "$n")" qdisc "$@"
 }
 
-# shows NODE DEV CONDITION: of what inaconf shows, in the terms of jq
-shows()
+# all_show NODE DEV CONDITION: of what inaconf shows, in Python, of the list `it`
+all_show()
 {
-	on "$1" inaconf -j qdisc show dev "$2" >"$_dir/shown" && cat "$_dir/shown" &&
-		jq -e "$3" "$_dir/shown"
+	json "$3" on "$1" inaconf -j qdisc show dev "$2"
 }
 
-# counted NODE CONDITION: of what tc shows of ina, in the terms of jq
+# shows NODE DEV CONDITION: the same, but of the first, which is `it`
+shows()
+{
+	all_show "$1" "$2" "(lambda it: $3)(it[0])"
+}
+
+# counted NODE CONDITION: of what tc shows of ina, in Python, of `it`
 counted()
 {
-	tc -n "$(ns "$1")" -s -j qdisc show dev eth0 | tee "$_dir/shown" &&
-		jq -e "[.[] | select(.kind == \"ina\")] | length == 1 and (.[0] | $2)" "$_dir/shown"
+	json "(lambda found: len(found) == 1 and (lambda it: $2)(found[0]))([x for x in it if x['kind'] == 'ina'])" \
+		tc -n "$(ns "$1")" -s -j qdisc show dev eth0
 }
 
 # refused TEXT WORD...: inaconf qdisc on w0 says so, and leaves all as it was.
@@ -66,10 +71,10 @@ pacing()
 	on w0 nlclient dev-get dump | has "^pacing=$1\$"
 }
 
-# device CONDITION: of what inaconf tells of eth0 of w0, in the terms of jq
+# device CONDITION: of what inaconf tells of eth0 of w0, in Python, of `it`
 device()
 {
-	on w0 inaconf -j dev show eth0 | tee "$_dir/shown" && jq -e ".[0] | $1" "$_dir/shown"
+	json "(lambda it: $1)(it[0])" on w0 inaconf -j dev show eth0
 }
 
 # send CLOCK ADDRESS COUNT AHEAD_US GAP_US: from w0
@@ -186,16 +191,17 @@ smooth()
 # waits NODE N: so many packets, at least, wait in its queue.
 waits()
 {
-	shows "$1" eth0 ".[0].qlen >= $2"
+	shows "$1" eth0 "it['qlen'] >= $2"
 }
 
 # all_wait N: so many packets wait in each queueing discipline of w0.
 all_wait()
 {
-	[[ $(tc -n "$(ns w0)" -s -j qdisc show dev eth0 | jq -c '[.[].qlen] | unique') == "[$1]" ]]
+	json "{x['qlen'] for x in it} == {$1}" tc -n "$(ns w0)" -s -j qdisc show dev eth0
 }
 
 spreads=0 wrong=
+json_start
 load
 switch_add 1500
 host_add root 10.0.0.1/24
@@ -216,19 +222,19 @@ on w0 ip neigh add 10.0.1.2 nud permanent dev mq0 lladdr 02:00:0a:00:01:02
 ok "the sender alone holds packets back" pacing 0
 ok "tc installs it" queue w0 add dev eth0 root ina
 ok "the module knows that it is there" pacing 3
-ok "it has its default options" shows w0 eth0 '.[0] | .limit == 10000 and .horizon == 1000 and
-	.parent == "root" and .dev == "eth0"'
+ok "it has its default options" shows w0 eth0 "it['limit'] == 10000 and it['horizon'] == 1000 and
+	it['parent'] == 'root' and it['dev'] == 'eth0'"
 tree
 ok "sums of packets that went through it" sums
-ok "tc shows them in its statistics" counted w0 '.packets > 20 and .bytes > 10000 and .drops == 0'
-ok "so does inaconf, super-packets by the packet" shows w0 eth0 '.[0] | .packets > 20 and
-	.bytes > 10000 and .drops == 0 and .paced + .unpaced > 0 and .paced + .unpaced < .packets'
-ok "nothing waits any more" wait_for 5 counted w0 '.qlen == 0 and .backlog == 0'
+ok "tc shows them in its statistics" counted w0 "it['packets'] > 20 and it['bytes'] > 10000 and it['drops'] == 0"
+ok "so does inaconf, super-packets by the packet" shows w0 eth0 "it['packets'] > 20 and
+	it['bytes'] > 10000 and it['drops'] == 0 and 0 < it['paced'] + it['unpaced'] < it['packets']"
+ok "nothing waits any more" wait_for 5 counted w0 "it['qlen'] == 0 and it['backlog'] == 0"
 
 ok "inaconf changes it" on w0 inaconf qdisc change eth0 limit 5 horizon 3000
-ok "it shows so" shows w0 eth0 '.[0] | .limit == 5 and .horizon == 3000'
+ok "it shows so" shows w0 eth0 "it['limit'] == 5 and it['horizon'] == 3000"
 ok "what is not said stays" on w0 inaconf qdisc change eth0 limit 6
-ok "as it was" shows w0 eth0 '.[0] | .limit == 6 and .horizon == 3000'
+ok "as it was" shows w0 eth0 "it['limit'] == 6 and it['horizon'] == 3000"
 ok "a limit of 0 is refused" refused "give at least 1 packet" change eth0 limit 0
 ok "a horizon of 0 is refused" refused "give 1 to 60000 milliseconds" change eth0 horizon 0
 ok "a horizon of hours is refused" refused "give 1 to 60000 milliseconds" change eth0 horizon 60001
@@ -236,22 +242,22 @@ ok "a second one is refused" refused "Exclusivity flag on" add eth0
 ok "one that is not there is not changed" refused "no queueing discipline ina" change lo limit 5
 ok "nor deleted" refused "." del lo
 ok "an unknown device is refused" refused "Cannot find device" add eth7
-ok "options stay" shows w0 eth0 '.[0] | .limit == 6 and .horizon == 3000'
+ok "options stay" shows w0 eth0 "it['limit'] == 6 and it['horizon'] == 3000"
 
 # Nobody else sends, and none leaves before all are sent, also if that takes seconds.
 for n in "${nodes[@]}"; do
 	on "$n" inaconf job del 7
 done
 ok "more than the limit are sent" send monotonic 10.0.0.12 10 20000000 0
-clocked "the limit waits, the others are dropped" shows w0 eth0 '.[0] | .drops == 4'
+clocked "the limit waits, the others are dropped" shows w0 eth0 "it['drops'] == 4"
 clocked "those that are to leave too late leave at the horizon" wait_for 5 \
-	shows w0 eth0 '.[0] | .qlen == 0 and .backlog == 0 and .capped == 6 and .paced >= 6'
+	shows w0 eth0 "it['qlen'] == 0 and it['backlog'] == 0 and it['capped'] == 6 and it['paced'] >= 6"
 ok "inaconf deletes it" on w0 inaconf qdisc del eth0
 ok "it is gone" pacing 0
 ok "inaconf installs it with options" on w0 inaconf qdisc add eth0 limit 20 horizon 60000
 ok "many wait" send monotonic 10.0.0.12 15 50000000 0
 ok "a lower limit" on w0 inaconf qdisc change eth0 limit 3
-ok "drops them" shows w0 eth0 '.[0] | .qlen == 3 and .drops == 12'
+ok "drops them" shows w0 eth0 "it['qlen'] == 3 and it['drops'] == 12"
 ok "packets that wait go with it" on w0 inaconf qdisc del eth0
 
 ok "below tbf" queue w0 add dev eth0 root handle 1: tbf rate 100mbit burst 70k latency 100ms
@@ -260,7 +266,8 @@ tree
 ok "sums" sums
 ok "nothing waits, neither in it nor above" wait_for 5 all_wait 0
 ok "inaconf changes it there" on w0 inaconf qdisc change eth0 limit 77 horizon 60000
-ok "it shows so, and where" shows w0 eth0 '.[0] | .limit == 77 and .parent == "1:1" and .paced + .unpaced > 0'
+ok "it shows so, and where" shows w0 eth0 "it['limit'] == 77 and it['parent'] == '1:1' and
+	it['paced'] + it['unpaced'] > 0"
 ok "many wait there" send monotonic 10.0.0.12 60 50000000 0
 ok "a lower limit drops them" on w0 inaconf qdisc change eth0 limit 2
 ok "tbf above counts the same" all_wait 2
@@ -271,12 +278,12 @@ for i in 1 2 3 4; do
 	queue w0 add dev mq0 parent "1:$i" ina
 done
 on w0 inaconf dev add mq0
-ok "in all queues" test "$(on w0 inaconf -j qdisc show mq0 | jq length)" = 4
+ok "in all queues" all_show w0 mq0 "len(it) == 4"
 ok "the module knows that it is in all" pacing 3
 ok "inaconf changes all" on w0 inaconf qdisc change mq0 limit 9
-ok "they show so" shows w0 mq0 'all(.limit == 9)'
+ok "they show so" all_show w0 mq0 "all(x['limit'] == 9 for x in it)"
 ok "packets go through them" send monotonic 10.0.1.2 8 0 1000
-ok "all of them" wait_for 5 shows w0 mq0 'map(.paced) | add == 8'
+ok "all of them" wait_for 5 all_show w0 mq0 "sum(x['paced'] for x in it) == 8"
 queue w0 replace dev mq0 parent 1:2 pfifo
 ok "not if one is another" not pacing 3
 queue w0 replace dev mq0 parent 1:2 etf clockid CLOCK_TAI delta 500000
@@ -288,7 +295,7 @@ clocked "gaps without a queueing discipline: none" one_of 5 burst none
 ok "it is installed again" queue w0 add dev eth0 root ina
 clocked "gaps with ina" one_of 5 spread monotonic
 ok "none came before its time, and none was dropped" wait_for 5 shows w0 eth0 \
-	".[0] | .paced == $((count * spreads)) and .drops == 0 and .capped == 0"
+	"it['paced'] == $((count * spreads)) and it['drops'] == 0 and it['capped'] == 0"
 queue w0 del dev eth0 root
 ok "fq is installed" queue w0 add dev eth0 root fq
 ok "the module knows fq" pacing 1
@@ -299,16 +306,17 @@ queue w0 del dev eth0 root
 ok "etf is installed" queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 50000000
 ok "the module knows etf" pacing 2
 clocked "gaps with etf" one_of 5 spread tai
-ok "inaconf warns of what the module cannot use" device '.etf_delta_ns == 50000000 and .etf_clock == "TAI" and
-	(.etf_deadline_mode | not) and (.warning | test("etf of eth0 .* set its delta below 1000000"))'
+ok "inaconf warns of what the module cannot use" device "it['etf_delta_ns'] == 50000000 and it['etf_clock'] == 'TAI' and
+	not it['etf_deadline_mode'] and
+	' set its delta below 1000000' in it['warning'].partition('etf of eth0 ')[2]"
 queue w0 del dev eth0 root
 queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 300000 deadline_mode
-ok "and of that" device '.etf_deadline_mode and (.warning | test("turn its deadline_mode off"))'
+ok "and of that" device "it['etf_deadline_mode'] and 'turn its deadline_mode off' in it['warning']"
 ok "also without JSON" test "$(on w0 inaconf dev show eth0 2>&1 | grep -c -e ' pacing etf delta 300000 clock TAI deadline_mode$' \
 	-e '^Warning: etf of eth0 does not fit')" = 2
 queue w0 del dev eth0 root
 queue w0 add dev eth0 root etf clockid CLOCK_TAI delta 900000
-ok "not of what fits" device '.etf_delta_ns == 900000 and (has("warning") | not)'
+ok "not of what fits" device "it['etf_delta_ns'] == 900000 and 'warning' not in it"
 tree
 ok "sums with etf, which drops what has no departure time" sums
 queue w0 del dev eth0 root

@@ -141,7 +141,7 @@ knows_usual()
 
 sent()
 {
-	on "$1" ip -s -j link show eth0 | jq '.[0].stats64.tx.bytes'
+	json "it[0]['stats64']['tx']['bytes']" on "$1" ip -s -j link show eth0
 }
 
 # sends CHILD LEAST MOST: kbit/s
@@ -156,7 +156,8 @@ sends()
 # dropped: packets that the switch has taken for the root, and those of them it has dropped
 dropped()
 {
-	tc -n "$(ns sw)" -s -j qdisc show dev p-root | jq -r '.[0] | "\(.packets + .drops) \(.drops)"'
+	json "'%d %d' % (it[0]['packets'] + it[0]['drops'], it[0]['drops'])" \
+		tc -n "$(ns sw)" -s -j qdisc show dev p-root
 }
 
 # fits MOST: over 2 s w1 sends at most so much, kbit/s, and of all packets less than a tenth is dropped
@@ -184,8 +185,8 @@ passes()
 # slows KB: w1 sends less than that, a second, because of what it has heard, and few packets wait
 slows()
 {
-	on w1 inaconf -j path show job 7 | jq -e "(.[0].rate // infinite) < $1 * 1000" &&
-		tc -n "$(ns sw)" -s -j qdisc show dev p-root | jq -e 'all(.qlen < 60)'
+	json "'rate' in it[0] and it[0]['rate'] < $1 * 1000" on w1 inaconf -j path show job 7 &&
+		json "all(x['qlen'] < 60 for x in it)" tc -n "$(ns sw)" -s -j qdisc show dev p-root
 }
 
 # settles MOST: in the end that holds
@@ -196,6 +197,7 @@ settles()
 	return 1
 }
 
+json_start
 load
 switch_add 1500
 host_add root 10.0.0.1/24
@@ -207,13 +209,13 @@ for n in root w1 w2 w3; do
 done
 
 ok "a device has a rate of its own" on root inaconf dev set eth0 rate 24mbit
-ok "it is shown" test "$(on root inaconf -j dev show | jq '.[0].rate')" = 3000000
+ok "it is shown" json "it[0]['rate'] == 3000000" on root inaconf -j dev show
 ok "a rate of zero is refused" refused 'rate|zero|0' on root inaconf dev set eth0 rate 0
 ok "a rate above the link's is refused" refused 'link|speed|more' on root inaconf dev set eth0 rate 900gbit
 ok "an unknown device is refused" refused 'nosuch|device' on root inaconf dev set nosuch rate 1gbit
 ok "a device that ina does not have is refused" refused 'dev|device' on root inaconf dev set lo rate 1mbit
 ok "the rate of the link is taken up again" on root inaconf dev set eth0 rate auto
-ok "and shown" test "$(on root inaconf -j dev show | jq '.[0].auto and .[0].rate == .[0].speed')" = true
+ok "and shown" json "it[0]['auto'] and it[0]['rate'] == it[0]['speed']" on root inaconf -j dev show
 for n in root w1 w2 w3; do
 	on $n inaconf dev set eth0 rate "${mbit[$n]}mbit"
 done

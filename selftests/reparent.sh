@@ -89,9 +89,8 @@ clocked "the root is replaced: its rounds fail" \
 # below LOG: no round has failed that all are said to have, and only the window is between
 below()
 {
-	local depth
-	depth=$(on w1 inaconf -j job show 7 | jq '.[0].depth')
-	awk -v depth="$depth" '/all workers have the rounds below/ {
+	[[ $(on w1 inaconf -j job show 7) =~ '"depth":'([0-9]+) ]] || return
+	awk -v depth="${BASH_REMATCH[1]}" '/all workers have the rounds below/ {
 		failed = all = $0
 		sub(/.*round /, "", failed)
 		sub(/.*below /, "", all)

@@ -8,6 +8,7 @@
 
 elements=$(full 100k 5k)
 
+json_start
 load
 switch_add 1500
 host_add root 10.0.0.1/24
@@ -28,12 +29,12 @@ p1=$!
 ok "two workers sum 20 rounds of $elements elements" finish "$p0" "$p1"
 ok "a bar on a terminal tells how far it is" grep -q '\[##*\] 20/20 rounds' "$_dir/w0.log"
 n=${elements%k}000
-ok "ina-perf tells the same in JSON, with percentiles" jq -e "
-	.job == 7 and .rank == 1 and .workers == 2 and .dtype == \"int32\" and .elements == $n and
-	.completed == 20 and .failed == 0 and .error == \"\" and .exit == 0 and
-	.verified_elements == 20 * $n and .wrong_elements == 0 and
-	(.latency_us | 0 < .p50 and .p50 <= .p90 and .p90 <= .p99 and .p99 <= .max) and
-	.latency_us.max < 1e6 * .seconds" "$_dir/w1.log"
+ok "ina-perf tells the same in JSON, with percentiles" json "
+	it['job'] == 7 and it['rank'] == 1 and it['workers'] == 2 and it['dtype'] == 'int32' and
+	it['elements'] == $n and it['completed'] == 20 and it['failed'] == 0 and it['error'] == '' and
+	it['exit'] == 0 and it['verified_elements'] == 20 * $n and it['wrong_elements'] == 0 and
+	(lambda us: 0 < us['p50'] <= us['p90'] <= us['p99'] <= us['max'] < 1e6 * it['seconds'])(it['latency_us'])" \
+	log w1.log
 ok "no round failed" test "$(counter root 7 rounds_failed)" = 0
 ns_del w0
 ns_del w1

@@ -12,11 +12,10 @@ rounds=$(full 12 4)
 deadline=$(full 4000 12000)
 trace=/sys/kernel/tracing
 
-# json EXPRESSION [JOB]: true of what the root says in JSON.
-json()
+# told EXPRESSION [JOB]: true of the children, as the root tells of them in JSON.
+told()
 {
-	on root inaconf -j stats child job "${2:-7}" >"$_dir/out" &&
-		python3 -c "import json; it = json.load(open('$_dir/out'))[0]['children']; assert $1, it"
+	json "(lambda it: $1)(it[0]['children'])" on root inaconf -j stats child job "${2:-7}"
 }
 
 # job ID OPTION...: on all nodes, with its tree
@@ -32,6 +31,7 @@ job()
 	done
 }
 
+json_start
 load
 switch_add 1500
 host_add root 10.0.0.1/24
@@ -43,7 +43,7 @@ for n in root w0 w1 w2; do
 done
 # Many small super-packets, so that some are surely lost.
 job 7 group 8 fragment 32 deadline 60000
-ok "before a round nobody is late" json "len(it) == 3 and 'late_ns' not in it[0]"
+ok "before a round nobody is late" told "len(it) == 3 and 'late_ns' not in it[0]"
 on w1 tc qdisc add dev eth0 root netem loss 20%
 # Not to be slowed down by it, or that is who is late.
 on w1 inaconf path set job 7 loss-limit 50%
@@ -67,16 +67,16 @@ ok "rounds run" run
 # A round in which the machine stood still is nothing among many.
 late="it[0]['addr'] == '10.0.0.12' and it[0]['late_ns'] > $delay * 500000"
 for ((i = 0; i < 4; i++)); do
-	! json "$late" 2>/dev/null || break
+	! told "$late" >/dev/null 2>&1 || break
 	ok "more rounds run" run
 done
 on root inaconf stats child job 7
-clocked "the late child comes first" json "it[0]['addr'] == '10.0.0.12'"
-clocked "it is late by about what it slept" json "it[0]['late_ns'] > $delay * 500000"
-clocked "the others are less so" json "all(c['late_ns'] < it[0]['late_ns'] for c in it[1:])"
-ok "its last contribution came after its first" json "it[0]['last_ns'] >= it[0]['first_ns']"
+clocked "the late child comes first" told "it[0]['addr'] == '10.0.0.12'"
+clocked "it is late by about what it slept" told "it[0]['late_ns'] > $delay * 500000"
+clocked "the others are less so" told "all(c['late_ns'] < it[0]['late_ns'] for c in it[1:])"
+ok "its last contribution came after its first" told "it[0]['last_ns'] >= it[0]['first_ns']"
 clocked "the child that loses packets is known" \
-	json "max(it, key=lambda c: c['lost'])['addr'] == '10.0.0.11'"
+	told "max(it, key=lambda c: c['lost'])['addr'] == '10.0.0.11'"
 clocked "the table has the late child in its first line" \
 	test "$(on root inaconf stats child job 7 | awk 'NR == 3 { print $1 }')" = 10.0.0.12
 ok "the tracepoint tells each child and round, when its first and last contribution came" \
@@ -85,10 +85,10 @@ ok "the tracepoint tells each child and round, when its first and last contribut
 lost=$(awk '/ina_child_round: job=7 index=1 / { sub(/.* lost=/, ""); sum += $0 } END { print sum + 0 }' \
 	"$trace/trace")
 ok "and what was lost in it, not before" \
-	json "0 < $lost <= next(c['lost'] for c in it if c['addr'] == '10.0.0.11')"
+	told "0 < $lost <= next(c['lost'] for c in it if c['addr'] == '10.0.0.11')"
 ended=$(sed -n '/ina_child_round: job=7 index=1 /s/.* first_ns=\([0-9]*\) last_ns=\([0-9]*\) .* lost=/\1, \2, /p' \
 	"$trace/trace" | tail -n 1)
-ok "netlink tells the same of the last round" json \
+ok "netlink tells the same of the last round" told \
 	"next((c['first_ns'], c['last_ns'], c['lost_round']) for c in it if c['addr'] == '10.0.0.11') == ($ended)"
 ok "and the end of each round" grep -q 'ina_round_end: job=7 .*reason=0' "$trace/trace"
 
@@ -100,7 +100,7 @@ for i in 0 1 2; do
 done
 ok "a round fails" wait_for 20 grep -q 'ina_round_end: job=8 .*reason=1' "$trace/trace"
 clocked "whose contribution never came is late until then" \
-	json "it[0]['addr'] == '10.0.0.12' and it[0]['late_ns'] > $deadline * 500000" 8
+	told "it[0]['addr'] == '10.0.0.12' and it[0]['late_ns'] > $deadline * 500000" 8
 clocked "the tracepoint tells it, too" \
 	grep -q 'ina_child_round: job=8 .*10\.0\.0\.12 round=0 first_ns=[0-9]\{9,\} last_ns=[0-9]\{9,\} late_ns=[0-9]\{9,\} ' "$trace/trace"
 echo 0 >"$trace/events/ina/enable"
