@@ -13,7 +13,7 @@ packages_list()
 {
 	echo gcc libc6-dev make perl bc bison flex cpio kmod pahole xz-utils zstd pkg-config file
 	echo libelf-dev libssl-dev libmnl-dev libyaml-dev libnl-3-dev libnl-genl-3-dev
-	echo linux-source busybox-static iproute2 ethtool jq python3 python3-yaml
+	echo linux-source bash-static busybox-static iproute2 ethtool jq python3 python3-yaml
 	echo procps util-linux udev tcpdump
 	echo glpk-utils
 	case $VM_DEB in

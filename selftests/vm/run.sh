@@ -82,8 +82,8 @@ run_build()
 run_programs()
 {
 	local -a programs libraries
-	mapfile -t programs < <(PATH=/usr/sbin:/usr/bin:/sbin:/bin type -P awk bash cat grep insmod ip mktemp \
-		rm rmmod sed seq sleep sort tail tc tee timeout tr)
+	mapfile -t programs < <(PATH=/usr/sbin:/usr/bin:/sbin:/bin type -P awk bash-static busybox insmod ip \
+		rmmod seq tail tc tee timeout)
 	mapfile -t -O "${#programs[@]}" programs < <(find "$INA_BUILD"/{userlib/ina-perf,netlink_tool/inaconf,selftests} \
 		-maxdepth 1 -type f -executable)
 	mapfile -t libraries < <(LD_LIBRARY_PATH=$INA_BUILD/userlib ldd "${programs[@]}" 2>/dev/null |
