@@ -52,7 +52,7 @@ run()
 	local job=$1 rank=$2
 	shift 2
 	spawn "${host[$rank]}" "$rank.log" ina-perf --job "$job" --rank "$rank" --rounds 1M \
-		--elements "$elements" --timeout $((deadline * 4000)) "$@"
+		--elements "$elements" --timeout $((deadline * 4000)) --delay "$_delay" "$@"
 	running[$rank]=$!
 }
 

@@ -236,7 +236,7 @@ ok "the root counts the rounds that overflowed" at_least root 7 rounds_overflow 
 # A host that only passed on what its worker gave has to add from now on.
 job_add dtype fixed
 flat
-rounds=200
+rounds=$(full 200 60)
 # Slow enough to be in mid-run still when all have their new places.
 start "${workers[*]}" --pattern random --delay 50
 ok "rounds run" wait_for 30 at_least root 7 rounds_done 3

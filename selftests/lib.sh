@@ -52,10 +52,10 @@ not()
 	! "$@"
 }
 
-# How much longer a time limit is on the slow kernel, and a pause between two looks.
-_patience=1
-[[ ${INA_KIND:-} != debug ]] || _patience=4
-printf -v _pause '0.%02d' $((5 * _patience))
+# How much longer a time limit is on the slow kernel; a pause between two looks; milliseconds between
+# rounds that run until they are stopped, as what all are busy with makes everything else slow.
+_patience=1 _pause=0.05 _delay=0
+[[ ${INA_KIND:-} != debug ]] || _patience=4 _pause=0.4 _delay=100
 
 # wait_for SECONDS COMMAND...: until it succeeds; thrice as long, for a busy host.
 wait_for()

@@ -251,7 +251,7 @@ ok "first, all workers are right below the root" inaconf plan apply "$_dir/first
 monitor root events
 for i in "${!workers[@]}"; do
 	# Not as fast as they can: the hooks need the processor, too.
-	run "${workers[i]}" "$i" --delay 50
+	run "${workers[i]}" "$i" --delay "$(full 50 200)"
 done
 ok "rounds run" go_on
 ok "they end, and no others begin, if the root is told" held
@@ -271,7 +271,7 @@ ok "a report is what this machine says" has '"time-ms":[0-9]+.*"memory-used":[0-
 	<<<"$(inaconf -n "$(ns "$busy")" -j plan load)"
 sed "s/where: ina-$_tag-/where: at-/" "$_dir/topo" >"$_dir/remote-topo"
 inaconf plan watch "$_dir/remote" topo "$_dir/remote-topo" measure "$_dir/measure" hook "$_dir/hook" \
-	timeout 60 interval 1 hold 2 >"$_dir/watch" 2>&1 &
+	timeout 60 interval "$(full 1 4)" hold "$(full 2 5)" >"$_dir/watch" 2>&1 &
 watch=$!
 _pids+=("$watch")
 flood "$busy"

@@ -52,7 +52,7 @@ run()
 	local w=$1 rank=$2
 	shift 2
 	spawn "$w" "$w.log" ina-perf --job 7 --rank "$rank" --rounds 1M \
-		--elements "$elements" --timeout $((deadline * 2000)) "$@"
+		--elements "$elements" --timeout $((deadline * 2000)) --delay "$_delay" "$@"
 	running[$w]=$!
 }
 
