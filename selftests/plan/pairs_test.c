@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The steps between thousands of pairs of random plans, on the model of the machines; every
+ * The steps between hundreds of pairs of random plans, on the model of the machines; every
  * step fails once in every way.
  */
 #include "machines.h"
 
-#define PAIRS	2000
+#define PAIRS	500
 #define THOROUGH	4	/* every fourth pair fails in all ways at each step */
 
 static void shuffle(int *order, int n)

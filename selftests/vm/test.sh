@@ -10,6 +10,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 total=$INA_BUILD/results/total
 start=$SECONDS
+slots=2
 
 # test_pick NAME...: of these tests, the ones asked for.
 test_pick()
@@ -62,16 +63,17 @@ test_late()
 	done
 }
 
-# Wait until no more than one runs.
+# Wait until one more may run.
 test_free()
 {
-	while (($(jobs -rp | wc -l) >= 2)); do
+	while (($(jobs -rp | wc -l) >= slots)); do
 		# How it ended is in the total.
 		wait -n || true
 	done
 }
 
-# test_beside COMMAND NAME ARGS...: beside one other at most, its output behind its name.
+# test_beside COMMAND NAME ARGS...: beside others, its output behind its name. Tests of full size have a
+# processor of their own if they need it; the others share what is left.
 # It has a process group of its own, so that it can be ended as a whole.
 test_beside()
 {
@@ -79,6 +81,7 @@ test_beside()
 	: >"$INA_BUILD/results/$2.pending"
 	set -m
 	{
+		[[ $2 =~ (fast|smp) ]] || renice -n 10 "$BASHPID" >/dev/null
 		"$@"
 		rm "$INA_BUILD/results/$2.pending"
 	} 2>&1 | sed -u "s/^/$(printf '%-8s' "$2") /" &
@@ -110,17 +113,16 @@ test_two()
 	local prefix=$1 name
 	shift
 	for name in $(test_listed two); do
-		runner=two.sh test_boot "$prefix$name" "$@" "$name"
+		runner=two.sh test_beside test_boot "$prefix$name" "$@" "$name"
 	done
 }
 
-# test_alone PREFIX KERNEL: what needs two processors, or two VMs.
-test_alone()
+# test_smp PREFIX KERNEL: what needs two processors at full size.
+test_smp()
 {
 	local -a smp
 	mapfile -t smp < <(test_listed smp)
-	((!${#smp[@]})) || test_boot "$1smp" --kernel "$2" --size full "${smp[@]}"
-	test_two "$1" --kernel "$2" --size full
+	((!${#smp[@]})) || test_beside test_boot "$1smp" --kernel "$2" --size full "${smp[@]}"
 }
 
 # test_warnings VERSION: the module must build with W=1 and print no warning.
@@ -165,13 +167,13 @@ test_host()
 	say "host: $(grep -c '^ok ' "$log") passed"
 }
 
-# test_share N WEIGHTS TEST...: share N of these, by what they take and what each share weighs.
+# test_share N WEIGHTS SIZE TEST...: share N of these, by what they take and what each share weighs.
 test_share()
 {
-	local n=$1 weights=$2 test
-	shift 2
+	local n=$1 weights=$2 size=$3 test
+	shift 3
 	for test; do
-		echo "$("$here/tests.sh" cost "$test") $test"
+		echo "$("$here/tests.sh" cost "$size" "$test") $test"
 	done | sort -rn | awk -v n="$n" -v weights="$weights" 'BEGIN { of = split(weights, weight) } {
 		into = 1
 		for (i = 2; i <= of; i++)
@@ -183,14 +185,25 @@ test_share()
 	}'
 }
 
+# test_full TEST...: on the fast kernel
+test_full()
+{
+	local i
+	local -a part
+	for i in 1 2; do
+		mapfile -t part < <(test_share $i "1 1" full "$@")
+		((!${#part[@]})) || test_beside test_boot fast-$i --kernel fast --size full --cpus 1 "${part[@]}"
+	done
+}
+
 # test_small TEST...: on the debug kernel, with its options in the caller's debug. The last
-# shares are small ones, so that no processor is idle for long at the end.
+# share is a small one, so that no processor is idle for long at the end.
 test_small()
 {
 	local i
 	local -a part
-	for i in 1 2 3 4 5 6; do
-		mapfile -t part < <(test_share $i "2 2 2 2 1 1" "$@")
+	for i in 1 2 3; do
+		mapfile -t part < <(test_share $i "2 2 1" small "$@")
 		((${#part[@]})) || continue
 		test_free
 		test_late 3000 debug "${part[@]}" ||
@@ -199,20 +212,21 @@ test_small()
 }
 
 # Two emulated VMs with one processor each take little longer than one with two, and far
-# less than two with two each. So what needs no second processor goes first, two at a
-# time, while the debug kernel is built beside the tests of the fast one; then the rest,
-# alone. kmemleak makes the debug kernel 2.5 times slower, so it only watches the unit
+# less than two with two each. So what needs no second processor goes first, while the debug
+# kernel is built beside the tests of the fast one, and what needs two when those have ended: four at a
+# time, as tests often wait. kmemleak makes the debug kernel slower, so it only watches the unit
 # tests and those in which the most comes and goes, or cannot be allocated; these have two
 # processors, of which they mostly need one.
 test_default()
 {
 	local -a full small stock leak debug=(--kernel debug --size small)
+	slots=4
 	mapfile -t full < <(test_modest)
 	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown|nomem')
 	mapfile -t leak < <(test_pick kunit smoke teardown nomem | sed 's/^kunit/vm\/&/')
 	mapfile -t stock < <(test_listed stock)
 	[[ ! $(test_pick runner)${full[*]} ]] || "$here/kernel.sh" fast >/dev/null
-	((!${#full[@]})) || test_beside test_boot fast --kernel fast --size full --cpus 1 "${full[@]}"
+	test_full "${full[@]}"
 	((${#small[@]} + ${#leak[@]} == 0)) || test_beside test_kernel debug
 	[[ ! $(test_pick runner) ]] || test_beside test_runner runner
 	[[ ! $(test_pick host) ]] || test_beside test_host host
@@ -220,10 +234,11 @@ test_default()
 	((!${#leak[@]})) || test_beside test_boot leak "${debug[@]}" "${leak[@]}"
 	debug+=(--append kmemleak=off)
 	((!${#small[@]})) || test_small "${small[@]}"
-	test_together
-	test_alone '' fast
+	test_two '' --kernel fast --size full
 	# shellcheck disable=SC2046 # a list of names
 	test_late 4200 debug $(test_listed two) || test_two debug- "${debug[@]}"
+	test_smp '' fast
+	test_together
 }
 
 test_matrix()
@@ -239,9 +254,12 @@ test_matrix()
 			--size full --cpus 1 "${full[@]}"
 	done
 	test_together
+	slots=1
 	for version in $KERNELS; do
-		test_alone "fast-$version-" "fast:$version"
+		test_two "fast-$version-" --kernel "fast:$version" --size full
+		test_smp "fast-$version-" "fast:$version"
 	done
+	test_together
 }
 
 mkdir -p "$INA_BUILD/results" "$INA_BUILD/log"

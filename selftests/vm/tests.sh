@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Read selftests/tests.list, one test a line: NAME [full] [small] [stock] [two] [smp]
-# [plain] [cost=SECONDS] [limit=SECONDS]. None of the first four means full and small; stock
+# [plain] [cost=FULL/SMALL] [limit=SECONDS]. None of the first four means full and small; stock
 # is a run on the distribution's kernel; two is a test for two VMs; smp needs two processors at
-# full size; plain is a test without KTAP, judged by its exit status; cost is about what the
-# small pass takes on the debug kernel, 40 if absent, so that VMs get equal shares.
+# full size; plain is a test without KTAP, judged by its exit status; cost is about how
+# many seconds it takes on the fast kernel and, the small pass, on the debug kernel, 20 if absent, so that
+# VMs get equal shares.
 # A test in no list may say the same words in a line `# options: ...` of its own.
 #
 #   tests.sh list WORD              the names with full, small, stock, two or smp
 #   tests.sh options TEST           the words after a test's name
-#   tests.sh cost TEST              what it takes
+#   tests.sh cost SIZE TEST         what it takes
 #   tests.sh timeout KIND TEST...   seconds these tests may take in a VM
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -40,8 +41,13 @@ tests_list()
 tests_cost()
 {
 	local cost
-	cost=$(tests_options "$1" | sed -n 's/.*cost=\([0-9]*\).*/\1/p' | head -n 1)
-	echo "${cost:-40}"
+	cost=$(tests_options "$2" | sed -n 's/.*cost=\([0-9/]*\).*/\1/p' | head -n 1)
+	if [[ $1 == full ]]; then
+		cost=${cost%/*}
+	else
+		cost=${cost#*/}
+	fi
+	echo "${cost:-20}"
 }
 
 tests_timeout()
