@@ -46,13 +46,13 @@ job_del()
 	done
 }
 
-# run JOB RANK [OPTION...]
+# run JOB RANK [OPTION...]: the first has a break before each round, so the others always wait in one.
 run()
 {
 	local job=$1 rank=$2
 	shift 2
 	spawn "${host[$rank]}" "$rank.log" ina-perf --job "$job" --rank "$rank" --rounds 1M \
-		--elements "$elements" --timeout $((deadline * 4000)) --delay "$_delay" "$@"
+		--elements "$elements" --timeout $((deadline * 4000)) --delay $((rank ? 0 : _delay)) "$@"
 	running[$rank]=$!
 }
 

@@ -238,7 +238,7 @@ job_add dtype fixed
 flat
 rounds=$(full 200 60)
 # Slow enough to be in mid-run still when all have their new places.
-start "${workers[*]}" --pattern random --delay 50
+start "${workers[*]}" --pattern random --delay "$(full 50 150)"
 ok "rounds run" wait_for 30 at_least root 7 rounds_done 3
 ok "a worker moves below a worker" eval "place w2 root workers=1 w3 && place w3 w2 && place root - w0 w1 w2"
 clocked "it was in mid-run" not at_least root 7 rounds_done "$rounds"

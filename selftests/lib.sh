@@ -52,8 +52,8 @@ not()
 	! "$@"
 }
 
-# How much longer a time limit is on the slow kernel; a pause between two looks; milliseconds between
-# rounds that run until they are stopped, as what all are busy with makes everything else slow.
+# How much longer a time limit is on the slow kernel; a pause between two looks; milliseconds before each
+# round of those that run until they are stopped: what all are busy with makes everything else slow.
 _patience=1 _pause=0.05 _delay=0
 [[ ${INA_KIND:-} != debug ]] || _patience=4 _pause=0.4 _delay=100
 
@@ -351,9 +351,10 @@ while name := sys.stdin.readline():
         text = answer if isinstance(answer, str) else json.dumps(answer)
         if answer is False or answer is None:
             text += " of " + json.dumps(it)[:4000]
+        holds = int(bool(answer))
     except Exception as error:
-        answer, text = False, repr(error)
-    print(int(bool(answer)), text, flush=True)
+        holds, text = "wrong", repr(error)
+    print(holds, ascii(text)[1:-1], flush=True)
 '; }
 	# Subshells have no others.
 	exec {_ask}>&"${_python[1]}" {_told}<&"${_python[0]}"
@@ -362,16 +363,17 @@ while name := sys.stdin.readline():
 
 # json EXPRESSION COMMAND...: a Python expression of what the command prints, which is `it`. The answer
 # is printed, text without quotes; fails if it is false, 0 or empty; of what false is, is shown, too. One
-# interpreter answers all: to start one takes as long as many a case.
+# interpreter answers all, one at a time: to start one takes as long as many a case.
 json()
 {
 	local expression=$1 holds answer
 	shift
 	"$@" >"$_dir/json" || return
 	printf '%s\n' "$_dir/json" "${expression//[$'\n\t']/ }" >&"$_ask"
-	read -r holds answer <&"$_told"
+	read -r holds answer <&"$_told" || return
+	[[ $holds != wrong ]] || { echo "$answer" >&2 && return 1; }
 	echo "$answer"
-	((holds))
+	[[ $holds == 1 ]]
 }
 
 # clocked TEXT COMMAND...: ok, of what depends on how evenly the machine runs. Where nothing else

@@ -217,7 +217,7 @@ planned_anew()
 {
 	local n parents
 	parents=$(for n in $(below "$busy"); do
-		json "it[0].get('parent', '${addr[$busy]}')" on "$n" inaconf -j tree show job 7
+		json "it[0].get('parent', '${addr[$busy]}') if it else '${addr[$busy]}'" on "$n" inaconf -j tree show job 7
 	done)
 	! grep -qxF "${addr[$busy]}" <<<"$parents" && grep -qvxF "${addr[root]}" <<<"$parents"
 }
@@ -251,7 +251,7 @@ ok "first, all workers are right below the root" inaconf plan apply "$_dir/first
 monitor root events
 for i in "${!workers[@]}"; do
 	# Not as fast as they can: the hooks need the processor, too.
-	run "${workers[i]}" "$i" --delay "$(full 50 200)"
+	run "${workers[i]}" "$i" --delay "$((i ? 50 : $(full 50 200)))"
 done
 ok "rounds run" go_on
 ok "they end, and no others begin, if the root is told" held

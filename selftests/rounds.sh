@@ -45,14 +45,14 @@ go_on()
 	done
 }
 
-# run WORKER RANK [OPTION...]
+# run WORKER RANK [OPTION...]: the first has a break before each round, so the others always wait in one.
 declare -A running=()
 run()
 {
 	local w=$1 rank=$2
 	shift 2
 	spawn "$w" "$w.log" ina-perf --job 7 --rank "$rank" --rounds 1M \
-		--elements "$elements" --timeout $((deadline * 2000)) --delay "$_delay" "$@"
+		--elements "$elements" --timeout $((deadline * 2000)) --delay $((rank ? 0 : _delay)) "$@"
 	running[$w]=$!
 }
 

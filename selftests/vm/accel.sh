@@ -27,8 +27,10 @@ accel_probe()
 		grep -q 'init: end' "$INA_BUILD/log/accel.log"
 }
 
+mkdir -p "$INA_CACHE" "$INA_BUILD/log"
+exec 9>"$INA_CACHE/accel.lock"
+flock 9
 if [[ ! -e $answer ]]; then
-	mkdir -p "$INA_CACHE" "$INA_BUILD/log"
 	rm -f "$INA_CACHE"/accel-*
 	if accel_probe; then echo kvm; else echo tcg; fi >"$answer.tmp"
 	mv "$answer.tmp" "$answer"

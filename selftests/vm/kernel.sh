@@ -14,12 +14,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 kind=${1:?KIND is missing: stock, fast or debug}
 version=${2:-$(vm_default_version)}
 vm_arch_set "${INA_ARCH:-}"
-# In a kernel with KASAN only what the module calls and is called by is instrumented, beside the module
-# itself. The rest marks what it allocates and frees, but is not watched: on an emulated CPU, to check
-# each access of lockdep and of memory management takes twice as long.
-sanitize=
+# In a kernel with KASAN only these parts are instrumented, beside the module itself. The rest marks what
+# it allocates and frees, but is not watched: on an emulated CPU, to check each access of lockdep, memory
+# management and file systems takes long.
+sanitize=()
 # shellcheck disable=SC2016 # for make
-[[ $kind != debug ]] || sanitize='KASAN_SANITIZE=$(if $(filter net/% drivers/net/% lib/% kernel/%,$(filter-out kernel/locking/,$(obj)/)),y,n)'
+[[ $kind != debug ]] || sanitize=(KASAN_SANITIZE_lockdep.o=n
+	'KASAN_SANITIZE=$(if $(filter net/% drivers/net/% drivers/char/% lib/% kernel/%,$(filter-out kernel/entry/%,$(obj)/)),y,n)')
 
 # The fragments of this kind, reduced to the lines that count for this version.
 kernel_fragment()
@@ -71,7 +72,7 @@ kernel_build()
 {
 	local dir=$1 src=$2
 	local -a mk=(make -s -C "$src" "O=$dir/build" "ARCH=$VM_ARCH" "CROSS_COMPILE=$VM_CROSS"
-		${sanitize:+"$sanitize"} KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=ina KBUILD_BUILD_HOST=ina)
+		"${sanitize[@]}" KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=ina KBUILD_BUILD_HOST=ina)
 
 	mkdir -p "$dir/build"
 	kernel_fragment >"$dir/build/fragment"
@@ -89,7 +90,7 @@ kernel_hash()
 		kernel_fragment
 		basename "$1"
 		"${VM_CROSS}gcc" --version | head -n 1
-		echo "$VM_ARCH${sanitize:+ $sanitize}"
+		echo "$VM_ARCH${sanitize[*]:+ ${sanitize[*]}}"
 	} | sha256sum | cut -c1-12
 }
 

@@ -82,6 +82,7 @@ run_build()
 run_programs()
 {
 	local -a programs libraries
+	[[ $(type -P bash-static) && $(type -P busybox) ]] || die "bash-static or busybox is missing: make test installs them"
 	mapfile -t programs < <(PATH=/usr/sbin:/usr/bin:/sbin:/bin type -P awk bash-static busybox insmod ip \
 		rmmod seq tail tc tee timeout)
 	mapfile -t -O "${#programs[@]}" programs < <(find "$INA_BUILD"/{userlib/ina-perf,netlink_tool/inaconf,selftests} \
