@@ -224,7 +224,7 @@ test_default()
 {
 	local -a full small stock leak debug=(--kernel debug --size small)
 	# Of the memory that these take in the end.
-	slots=$(awk '/^MemAvailable/ { print $2 > 12 * 2 ^ 20 ? 4 : 2 }' /proc/meminfo)
+	slots=$(awk '/^MemAvailable/ { print ($2 > 12 * 2 ^ 20 ? 4 : 2) }' /proc/meminfo)
 	mapfile -t full < <(test_modest)
 	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown|nomem')
 	mapfile -t leak < <(test_pick kunit smoke teardown nomem | sed 's/^kunit/vm\/&/')
