@@ -12,6 +12,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "node.h"
+#include "place.h"
 #include "xmit.h"
 
 #define INA_NL_TIMEOUT_MIN	20	/* milliseconds; a busy host is late by some */
@@ -125,7 +126,7 @@ static int ina_nl_path_parse(struct ina_node *node, const struct ina_peer *peer,
 				    "A source port is a number from 1 to 65535");
 		return -EINVAL;
 	}
-	if (attrs[INA_A_PATH_SRC] && !ina_node_is_local(node->net, &route->src)) {
+	if (attrs[INA_A_PATH_SRC] && !ina_place_is_local(node->net, &route->src)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attrs[INA_A_PATH_SRC],
 				    "The source address is not configured here: add it to a device first");
 		return -EADDRNOTAVAIL;

@@ -5,11 +5,10 @@
  * namespace goes. Context: process, inet->lock held, unless said otherwise.
  */
 #include <linux/mm.h>
+#include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/addrconf.h>
 #include <net/ipv6.h>
-#include <net/route.h>
 
 #include "control.h"
 #include "epoch.h"
@@ -17,14 +16,14 @@
 #include "fail.h"
 #include "main.h"
 #include "net.h"
-#include "netlink.h"
 #include "node.h"
+#include "place.h"
 #include "probe.h"
 #include "round.h"
 #include "timer.h"
 #include "tx.h"
+#include "wire.h"
 #include "worker.h"
-#include "xmit.h"
 
 #define INA_NODE_TICK_MS	50
 /* Who asks is told of a failure, the log is not: per-CPU memory dumps the stack. */
@@ -402,156 +401,6 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 	} while (!node->instance);
 }
 
-/**
- * ina_node_is_local() - is this an address of the namespace
- * @net: the namespace
- * @addr: the address
- *
- * Context: process.
- * Return: true if so.
- */
-bool ina_node_is_local(struct net *net, const struct in6_addr *addr)
-{
-	if (ipv6_addr_v4mapped(addr))
-		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
-	return ipv6_chk_addr(net, addr, NULL, 0);
-}
-
-/* Lower @mtu to that of the path to @peer, if there is one; @narrow is whose it is. */
-static int ina_node_narrow(struct net *net, const struct ina_tree *tree,
-			   const struct ina_tree_addr *peer, unsigned int *mtu,
-			   const struct nlattr **narrow)
-{
-	struct in6_addr source = tree->local.addr;
-	unsigned int path;
-	int err;
-
-	err = ina_xmit_source(net, &peer->addr, 0, &source, &path);
-	if (!err && path < *mtu) {
-		*mtu = path;
-		*narrow = peer->attr;
-	}
-	return ina_nl_nomem(err) ? err : 0;
-}
-
-/*
- * Elements whose partial sums fit the paths to all neighbours: a power of two, so that paths and
- * headers that differ a little give the same everywhere. Return: 0 if nothing fits, or a negative
- * errno.
- */
-static int ina_node_fragment(struct net *net, const struct ina_tree *tree,
-			     unsigned int elem, const struct nlattr **narrow)
-{
-	const unsigned int headers = sizeof(struct ipv6hdr) +
-				     sizeof(struct udphdr) +
-				     sizeof(struct ina_hdr);
-	unsigned int mtu = U16_MAX;
-	int err = 0;
-	u16 i;
-
-	if (!ipv6_addr_any(&tree->parent.addr))
-		err = ina_node_narrow(net, tree, &tree->parent, &mtu, narrow);
-	for (i = 0; i < tree->nchildren && !err; i++)
-		err = ina_node_narrow(net, tree, &tree->children[i], &mtu,
-				      narrow);
-	if (err || mtu < headers + elem)
-		return err;
-	return min_t(u32, INA_FRAGMENT_BYTES / elem,
-		     rounddown_pow_of_two((mtu - headers) / elem));
-}
-
-/* How many elements a packet has is decided by the first tree of a job. */
-static int ina_node_settle(struct ina_job *job, const struct ina_tree *tree,
-			   struct netlink_ext_ack *extack)
-{
-	const struct nlattr *narrow = NULL;
-	int fragment, err, attr;
-
-	fragment = ina_node_fragment(job->inet->net, tree,
-				     ina_sum_wide(job->config.dtype), &narrow);
-	if (fragment < 0)
-		return fragment;
-	ina_job_settle(job, fragment);
-	err = ina_job_check(&job->config, &attr, extack);
-	if (!fragment) {
-		NL_SET_ERR_MSG(extack,
-			       "The path MTU has no room for an element: raise it");
-		err = -EMSGSIZE;
-	}
-	if (err)
-		NL_SET_BAD_ATTR(extack, narrow);
-	return err;
-}
-
-/* Own address, and does a fragment fit the path to @peer, wide or narrow? */
-static int ina_node_check_path(struct ina_node *node,
-			       const struct ina_tree_addr *peer, bool wide,
-			       unsigned int *mtu,
-			       struct netlink_ext_ack *extack)
-{
-	int err;
-
-	if (ipv6_addr_v4mapped(&peer->addr) !=
-	    ipv6_addr_v4mapped(&node->local) && !ipv6_addr_any(&node->local)) {
-		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
-				    "IPv4 and IPv6 are mixed: use addresses of one family");
-		return -EAFNOSUPPORT;
-	}
-	err = ina_xmit_source(node->net, &peer->addr, 0, &node->local, mtu);
-	if (ina_nl_nomem(err))
-		return err;
-	if (err) {
-		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
-				    "No route to a peer: check addresses and routes");
-		return -EHOSTUNREACH;
-	}
-	if (ipv6_addr_equal(&node->local, &peer->addr)) {
-		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
-				    "A node cannot be its own parent or child: give another address");
-		return -EINVAL;
-	}
-	if (*mtu < ina_xmit_size(node, wide)) {
-		NL_SET_ERR_MSG_ATTR(extack, peer->attr,
-				    "A fragment does not fit the path MTU: add the job with a smaller fragment");
-		return -EMSGSIZE;
-	}
-	return 0;
-}
-
-/**
- * ina_node_check() - can a node have these neighbours
- * @node: the node; its own address is found if it has none
- * @tree: the neighbours
- * @mtu: where the MTU of the path to the parent goes
- * @extack: says what is wrong
- *
- * Return: 0 or a negative errno.
- */
-int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
-		   u16 *mtu, struct netlink_ext_ack *extack)
-{
-	unsigned int path = 0, ignored;
-	int err = 0;
-	u16 i;
-
-	if (!ipv6_addr_any(&node->local) &&
-	    !ina_node_is_local(node->net, &node->local)) {
-		NL_SET_ERR_MSG_ATTR(extack, tree->local.attr,
-				    "The local address is not configured here: add it to a device first");
-		return -EADDRNOTAVAIL;
-	}
-	/* What a single worker gives stays as it is. */
-	if (!node->root)
-		err = ina_node_check_path(node, &tree->parent,
-					  tree->nchildren + tree->nworkers > 1,
-					  &path, extack);
-	for (i = 0; i < tree->nchildren && !err; i++)
-		err = ina_node_check_path(node, &tree->children[i], false,
-					  &ignored, extack);
-	*mtu = min_t(unsigned int, path, U16_MAX);
-	return err;
-}
-
 /* Memory the node will need, before anything is half set up. */
 static int ina_node_reserve(struct ina_node *node,
 			    struct netlink_ext_ack *extack)
@@ -582,7 +431,7 @@ static struct ina_node *ina_node_build(struct ina_job *job,
 	err = ina_node_init_peers(node, tree);
 	node->local = tree->local.addr;
 	if (!err)
-		err = ina_node_check(node, tree, &node->mtu, extack);
+		err = ina_place_check(node, tree, &node->mtu, extack);
 	if (!err)
 		err = ina_node_reserve(node, extack);
 	if (!err)
@@ -612,7 +461,7 @@ struct ina_node *ina_node_create(struct ina_job *job,
 	int err = 0;
 
 	if (undecided)
-		err = ina_node_settle(job, tree, extack);
+		err = ina_place_settle(job, tree, extack);
 	node = err ? ERR_PTR(err) : ina_node_build(job, tree, extack);
 	if (undecided && IS_ERR(node))
 		ina_job_settle(job, 0);

@@ -448,9 +448,6 @@ void ina_node_unalloc(struct ina_node *node);
 u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren);
 u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren);
 void ina_node_spread(struct ina_node *node);
-bool ina_node_is_local(struct net *net, const struct in6_addr *addr);
-int ina_node_check(struct ina_node *node, const struct ina_tree *tree,
-		   u16 *mtu, struct netlink_ext_ack *extack);
 struct ina_child *ina_node_children(const struct ina_node *node,
 				    const struct ina_tree *tree);
 void ina_node_children_free(struct ina_child *children, u16 count);

@@ -12,6 +12,7 @@
 #include "event.h"
 #include "member.h"
 #include "net.h"
+#include "place.h"
 #include "probe.h"
 #include "round.h"
 #include "tree.h"
@@ -179,7 +180,7 @@ int ina_tree_change(struct ina_node *node, const struct ina_tree *tree,
 	u16 mtu = 0;
 	int err;
 
-	err = ina_node_check(node, tree, &mtu, extack);
+	err = ina_place_check(node, tree, &mtu, extack);
 	if (err)
 		return err;
 	children = ina_node_children(node, tree);
