@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
+#include "net.h"
 #include "node.h"
 #include "path.h"
 #include "probe.h"
@@ -69,7 +70,8 @@ static int ina_path_publish(struct ina_node *node, const struct in6_addr *more)
 	addrs->count = ina_path_collect_all(node, addrs);
 	if (more && !ipv6_addr_any(more))
 		addrs->addr[addrs->count++] = *more;
-	old = rcu_replace_pointer(node->extra, addrs, true);
+	old = rcu_replace_pointer(node->extra, addrs,
+				  lockdep_is_held(&node->inet->lock));
 	kfree_rcu(old, rcu);
 	return 0;
 }
@@ -185,7 +187,8 @@ void ina_path_del(struct ina_node *node, struct ina_peer *peer,
 {
 	struct ina_route *route;
 
-	route = rcu_replace_pointer(path->route, NULL, true);
+	route = rcu_replace_pointer(path->route, NULL,
+				    lockdep_is_held(&node->inet->lock));
 	ina_path_count(peer);
 	/* Senders that saw it have sent. */
 	synchronize_rcu();
