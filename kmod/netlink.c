@@ -65,7 +65,7 @@ struct ina_job *ina_nl_job(struct ina_net *inet, struct genl_info *info,
  * @attr: the attribute at which a reason points; 0: the reason is complete
  * @err: how it ends
  *
- * Whatever has a cause other than the lack of memory has its reason already.
+ * Whatever has a cause of the module's own has its reason already.
  * Return: @err.
  */
 int ina_nl_end(struct genl_info *info, int attr, int err)
@@ -74,13 +74,18 @@ int ina_nl_end(struct genl_info *info, int attr, int err)
 
 	if (!err)
 		return 0;
-	if (!extack->_msg)
-		NL_SET_ERR_MSG(extack,
-			       "Out of memory: free some or raise the limit of the memory cgroup, then try again");
-	else if (attr && info->attrs[attr])
+	if (!extack->_msg) {
+		if (ina_nl_nomem(err))
+			NL_SET_ERR_MSG(extack,
+				       "Out of memory: free some or raise the limit of the memory cgroup, then try again");
+		else
+			NL_SET_ERR_MSG(extack,
+				       "The kernel refuses it, and says no more than the error number");
+	} else if (attr && info->attrs[attr]) {
 		NL_SET_BAD_ATTR(extack, info->attrs[attr]);
-	else if (attr)
+	} else if (attr) {
 		NL_SET_ERR_ATTR_MISS(extack, NULL, attr);
+	}
 	return err;
 }
 

@@ -337,6 +337,18 @@ static void end__no_memory(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ina_nl_nomem(-EADDRINUSE));
 }
 
+/* Nobody gave a reason, and it is not memory: that is said. */
+static void end__unknown(struct kunit *test)
+{
+	struct netlink_ext_ack extack =
+		netlink_test_end(test, false, INA_A_JOB_ID, -EPERM);
+
+	KUNIT_ASSERT_NOT_NULL(test, extack._msg);
+	KUNIT_EXPECT_STREQ(test, extack._msg,
+			   "The kernel refuses it, and says no more than the error number");
+	KUNIT_EXPECT_NULL(test, extack.bad_attr);
+}
+
 static void end__blame(struct kunit *test)
 {
 	struct netlink_ext_ack extack;
@@ -357,6 +369,7 @@ static void end__blame(struct kunit *test)
 static struct kunit_case netlink_test_cases[] = {
 	KUNIT_CASE(end__done),
 	KUNIT_CASE(end__no_memory),
+	KUNIT_CASE(end__unknown),
 	KUNIT_CASE(end__blame),
 	KUNIT_CASE(ops__complete),
 	KUNIT_CASE(ops__permission),

@@ -221,8 +221,13 @@ static int ina_nl_tree_stay(struct ina_net *inet, const struct ina_job *job,
 				    "Rounds are held back by the root: ask there");
 		return -EINVAL;
 	}
+	if (GENL_REQ_ATTR_CHECK(info, INA_A_TREE_HOLD)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "No time is given: give milliseconds, 0 to go on");
+		return -EINVAL;
+	}
 	spin_lock_bh(&node->lock);
-	ina_round_stay(node, ina_nl_u32(info, INA_A_TREE_HOLD, 0));
+	ina_round_stay(node, nla_get_u32(info->attrs[INA_A_TREE_HOLD]));
 	spin_unlock_bh(&node->lock);
 	return 0;
 }

@@ -369,6 +369,8 @@ ok "nor those of an unknown one" refused ENOENT "No such job: see 'inaconf job s
 ok "nor by anybody but the root" refused EINVAL "Rounds are held back by the root: ask there" 1 \
 	tree-hold job=8 hold=1000
 ok "the tree is replaced" nlclient tree-set job=8 child=fd09::2
+ok "for no time at all they are not" \
+	refused EINVAL "No time is given: give milliseconds, 0 to go on" missing:16 tree-hold job=8
 ok "a root takes it" nlclient tree-hold job=8 hold=1000
 ok "and forgets it, as nothing can run" not shows tree-get job=8 left=2
 ok "the new tree has the new child" shows tree-get job=8 member.0.addr=fd09::2
@@ -759,6 +761,7 @@ texts()
 		kmod = sys.argv[2]
 		for text, test in {
 		    "Out of memory: free some or raise the limit of the memory cgroup, then try again": "netlink",
+		    "The kernel refuses it, and says no more than the error number": "netlink",
 		    "The device takes no ingress hook: remove other hooks, or use a kernel with NETFILTER_INGRESS": "ingress",
 		}.items():
 		    if f'"{text}"' in open(f"{kmod}/{test}_test.c").read():
