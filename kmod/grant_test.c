@@ -13,6 +13,7 @@
 #include "wire.h"
 
 #define GRANT_TEST_MB		1000000ULL
+#define GRANT_TEST_CHILDREN	3
 #define GRANT_TEST_SENT		4
 #define GRANT_TEST_SECOND	7777	/* index of a device that is not there */
 
@@ -40,7 +41,7 @@ static struct ina_node *grant_test_node(struct kunit *test, bool root, u64 rate)
 {
 	struct grant_test *t = test->priv;
 	struct ina_node *node = ina_test_node_create(test, t->inet, root,
-						     INA_TEST_CHILDREN);
+						     GRANT_TEST_CHILDREN);
 
 	ina_test_join_all(node, 1);
 	t->dev.rate = rate;

@@ -3,7 +3,10 @@
  * Jobs: what cannot be one is refused with a reason, the hash tells any two
  * configurations apart and never changes, and the table holds each once.
  */
+#include <linux/mm.h>
+
 #include "encap.h"
+#include "region.h"
 #include "test.h"
 
 #define JOB_TEST_PORT	42530
@@ -333,6 +336,40 @@ static void put__last(struct kunit *test)
 	ina_job_put(job);
 }
 
+/* What was checked against the limits is what is charged, also in huge pages, if there is room. */
+static void region__size(struct kunit *test)
+{
+	static const struct {
+		u64 size;
+		u64 charged;
+	} cases[] = {
+		{ 1, PAGE_SIZE },
+		{ PAGE_SIZE + 1, 2 * PAGE_SIZE },
+		{ 8 * PMD_SIZE - 1, 8 * PMD_SIZE },
+		{ 8 * PMD_SIZE + 1, 9 * PMD_SIZE },
+	};
+	struct ina_job *job = job_test_create(test->priv, 7, NULL);
+	struct ina_region region = {};
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, job);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		KUNIT_EXPECT_EQ(test, ina_region_size(cases[i].size), cases[i].charged);
+		/* With large pages a huge one is half a gigabyte. */
+		if (cases[i].charged >> PAGE_SHIFT > totalram_pages() / 8) {
+			kunit_info(test, "not allocated: %llu bytes",
+				   cases[i].charged);
+			continue;
+		}
+		KUNIT_ASSERT_EQ(test, ina_region_alloc(&region, job, cases[i].size), 0);
+		KUNIT_EXPECT_EQ(test, atomic64_read(&job->memory), cases[i].charged);
+		KUNIT_EXPECT_NOT_NULL(test, ina_region_page(&region, cases[i].charged - 1));
+		KUNIT_EXPECT_NULL(test, ina_region_page(&region, cases[i].charged));
+		ina_region_free(&region);
+		KUNIT_EXPECT_EQ(test, atomic64_read(&job->memory), 0);
+	}
+}
+
 static int job_test_init(struct kunit *test)
 {
 	test->priv = ina_test_inet_create(test);
@@ -359,6 +396,7 @@ static struct kunit_case job_test_cases[] = {
 	KUNIT_CASE(create__duplicate),
 	KUNIT_CASE(create__port_in_use),
 	KUNIT_CASE(destroy__forgotten),
+	KUNIT_CASE(region__size),
 	{}
 };
 

@@ -10,6 +10,7 @@
 #define PROBE_TEST_EPOCH	3
 #define PROBE_TEST_LONG		(HZ * 100)
 #define PROBE_TEST_TIMEOUT_MS	100000
+#define PROBE_TEST_CHILDREN	33	/* one more than are asked at once */
 
 /* Two paths to the parent: the first and @other. */
 struct probe_test {
@@ -171,6 +172,34 @@ static void tick__often(struct kunit *test)
 	expires = t->node->probe.expires;
 	KUNIT_EXPECT_TRUE(test, time_after_eq(expires, start + period - 1));
 	KUNIT_EXPECT_TRUE(test, time_before(expires, jiffies + period));
+}
+
+/* Of many children some are asked at a time; the next look is as soon as with one. */
+static void tick__groups(struct kunit *test)
+{
+	struct ina_job_config config = ina_test_config();
+	struct probe_test *t = test->priv;
+	unsigned long period = msecs_to_jiffies(300) / 6, start = jiffies;
+	struct ina_path *last;
+
+	config.id++;
+	t->node = ina_test_node_of(test, t->inet, &config, true, PROBE_TEST_CHILDREN);
+	t->node->timeout = 300;
+	last = &t->node->children[PROBE_TEST_CHILDREN - 1].peer.path[0];
+	last->pace.rate = 1000000;
+	last->packets = 1;
+	last->probed_at = jiffies - HZ;
+	last->hop.next++;
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->node->probe_at, PROBE_TEST_CHILDREN - 1);
+	KUNIT_EXPECT_EQ(test, last->probed, 0);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(t->node->probe.expires, jiffies));
+
+	probe_test_tick(t);
+	KUNIT_EXPECT_EQ(test, t->node->probe_at, 0);
+	KUNIT_EXPECT_EQ(test, last->probed, 1);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(t->node->probe.expires, start + period - 2));
+	KUNIT_EXPECT_TRUE(test, time_before(t->node->probe.expires, jiffies + period - 1));
 }
 
 /* Where answers take long, or do not come, few are asked for: a slow peer is not drowned. */
@@ -490,6 +519,7 @@ static struct kunit_case probe_test_cases[] = {
 	KUNIT_CASE(tick__one),
 	KUNIT_CASE(tick__due),
 	KUNIT_CASE(tick__often),
+	KUNIT_CASE(tick__groups),
 	KUNIT_CASE(tick__enough),
 	KUNIT_CASE(wait__longer),
 	KUNIT_CASE(tick__patient),

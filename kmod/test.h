@@ -87,7 +87,6 @@ static inline int ina_test_result(struct ina_node *node, struct ina_part *part,
 	return err;
 }
 
-#define INA_TEST_CHILDREN	3
 #define INA_TEST_FRAGMENT	4
 #define INA_TEST_CAPACITY	64
 #define INA_TEST_DEPTH		4
@@ -128,7 +127,8 @@ static inline struct ina_node *
 ina_test_node_of(struct kunit *test, struct ina_net *inet,
 		 const struct ina_job_config *config, bool root, u16 nchildren)
 {
-	struct ina_tree_addr children[INA_TEST_CHILDREN] = {};
+	struct ina_tree_addr *children =
+		kunit_kcalloc(test, nchildren + 1, sizeof(*children), GFP_KERNEL);
 	struct ina_tree tree = {
 		.local.addr = ina_test_addr(INA_TEST_LOCAL),
 		.children = children, .nchildren = nchildren,
@@ -138,6 +138,7 @@ ina_test_node_of(struct kunit *test, struct ina_net *inet,
 	int attr;
 	u16 i;
 
+	KUNIT_ASSERT_NOT_NULL(test, children);
 	ina_test_loopback_up(test);
 	if (!root)
 		tree.parent.addr = ina_test_addr(INA_TEST_PARENT);
