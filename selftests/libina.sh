@@ -187,9 +187,14 @@ ok "a place in the buffer is refused" one r "allreduce 10 $long not-buffer" \
 ok "more than the buffer holds is refused" one r "allreduce $((capacity + 1)) $long buffer" \
 	"EMSGSIZE 0 $((capacity + 1)) elements in an array of $capacity"
 ok "a round by hand goes first" one r "submit 10" "0 0 -"
+ok "poll() tells of room, and of no end yet" one r "poll 0" "0 0 out$"
 ok "until it is released a call is refused" one r "allreduce 10 $long" \
 	"EBUSY 0 round [0-9]+ is not released"
+tell r "poll $long"
+sleep "$_pause"
 ok "the other contributes to it" one w "submit 10" "0 0 -"
+ok "poll() wakes when it ends" hear r "0 0 in out$"
+ok "the other one's tells that it has ended" one w "poll $long" "0 0 in out$"
 ok "it is summed and released" both "collect $long" "0 10 -"
 ok "after all that calls go on, without ina_resume" go_on
 
@@ -270,6 +275,7 @@ ok "floats are summed in place" both "allreduce $many $long in-place" "0 $many -
 ok "a call begins" one w "submit 10" "0 0 -"
 ok "the job is deleted" on w inaconf job del 8
 ok "its round ends by that" one w "collect $long" "E[A-Z]+ 0 .*(deleted|removed)"
+ok "poll() tells that, too" one w "poll $long" "0 0 .*hup$"
 ok "there is no other call" one w "allreduce 10 $long" "ENODEV 0 job 8: the node or its namespace was deleted"
 ok "nothing wrong was summed" test "$wrong$(counter r 7 count_wrong)" = 0
 done_testing

@@ -11,6 +11,7 @@
  *   allreduce COUNT MS [HOW]        HOW: see enum how
  *   resume MS
  *   submit COUNT                    one round by hand,
+ *   poll MS                         a sleep in poll() until a round ends: "0 0 [in] [out] [hup]"
  *   collect MS                      and its end
  *   close
  */
@@ -19,6 +20,7 @@
 #endif
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +206,21 @@ static void step_submit(char **word)
 	answer(ina_submit(session, count, &round_by_hand), 0);
 }
 
+static void step_poll(char **word)
+{
+	struct pollfd fd = { .fd = ina_fd(session), .events = POLLIN };
+	int timeout = (int)number(word[1]);
+
+	if (poll(&fd, 1, timeout) < 0)
+		usage("poll", strerror(errno));
+	/* What else there is. */
+	fd.events = POLLIN | POLLOUT;
+	poll(&fd, 1, 0);
+	printf("0 0%s%s%s\n", fd.revents & POLLIN ? " in" : "", fd.revents & POLLOUT ? " out" : "",
+	       fd.revents & POLLHUP ? " hup" : "");
+	fflush(stdout);
+}
+
 static void step_collect(char **word)
 {
 	int err = ina_wait(session, round_by_hand, (int)number(word[1]));
@@ -230,7 +247,8 @@ static const struct {
 	void (*run)(char **word);
 } steps[] = {
 	{ "open", step_open }, { "close", step_close }, { "allreduce", step_allreduce },
-	{ "resume", step_resume }, { "workers", step_workers }, { "submit", step_submit }, { "collect", step_collect },
+	{ "resume", step_resume }, { "workers", step_workers }, { "submit", step_submit },
+	{ "poll", step_poll }, { "collect", step_collect },
 };
 
 static void step(char *line)
