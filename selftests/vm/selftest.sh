@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The runner's own test: each way a test or a guest can fail must be reported as
-# that failure and with a non-zero exit status. Four boots of the fast kernel.
+# that failure and with a non-zero exit status. Six boots of the fast kernel.
 #
 #   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
 set -euo pipefail
@@ -18,7 +18,7 @@ selftest_run()
 	local name=$1
 	shift
 	rc=0 log=$INA_BUILD/log/runner-$name.log
-	INA_NO_BUILD=1 "$here/run.sh" --cpus 1 --name "runner-$name" "$@" >"$log" 2>&1 || rc=$?
+	INA_NO_BUILD=1 "$here/${runner:-run.sh}" --name "runner-$name" --cpus 1 "$@" >"$log" 2>&1 || rc=$?
 	verdict=$INA_BUILD/results/runner-$name/verdict
 }
 
@@ -176,3 +176,10 @@ selftest_run off vm/selftest/off
 selftest_expect_status "a guest that powers off exits with non-zero"
 selftest_expect "a power-off is reported" 'fail vm/selftest/off the VM ended before its tests did'
 selftest_expect_tail "the end of the kernel log is shown" 'sysrq: Power Off'
+
+runner=two.sh selftest_run second vm/selftest/second
+selftest_expect_status "a second guest that panics exits with non-zero"
+selftest_expect "the first guest has gone on" 'pass vm/selftest/second sees the end of the second'
+selftest_expect "the panic of the second is reported" 'fail vm/selftest/second kernel panic: sysrq.*'
+selftest_expect "and that nobody has ordered it" 'fail vm/selftest/second VM 2 did not end its test, boot 1'
+selftest_expect_tail "the end of its kernel log is shown" 'Kernel panic'
