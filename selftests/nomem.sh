@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # No memory: the first allocation of the kernel for a request fails, then the second, and
 # so on until it needs no more. Each time the request is refused for that very reason and has
-# left nothing behind, or it has done without.
+# left nothing behind, or it has done without. Then one of five packets finds none.
 #
 #   d0 (10.9.0.1/16)
+#
+#   w0 (10.0.0.11) --+
+#   w1 (10.0.0.12) --+-- switch -- root (10.0.0.1)
 # shellcheck disable=SC2317 # ok calls the functions
 # All of it happens in a network namespace of the test's own.
 [[ ${INA_OWN_NET:-} ]] || INA_OWN_NET=y exec unshare -n bash "$0"
@@ -105,7 +108,7 @@ if [[ ! -e /proc/self/fail-nth || ! -d $slab || ! -d $pages ]]; then
 	done_testing
 fi
 # What may sleep fails as well, single pages, too; without a stack trace, which is a splat.
-# Nobody but who sets fail-nth sees any of it: the probability stays 0.
+# Nobody but who sets fail-nth sees any of it while the probability is 0.
 echo N | tee $slab/ignore-gfp-wait $pages/ignore-gfp-wait $pages/ignore-gfp-highmem >/dev/null
 echo 0 | tee $slab/verbose $pages/verbose $pages/min-order >/dev/null
 
@@ -135,5 +138,33 @@ ok "each allocation of an attach fails in turn" exhaust worker_anew attach
 echo "# $told"
 ask job-del id=7
 ok "no memory of jobs is left" wait_for 10 no_regions
+
+switch_add 1500
+host_add root 10.0.0.1/24
+host_add w0 10.0.0.11/24
+host_add w1 10.0.0.12/24
+for n in root w0 w1; do
+	on $n inaconf dev add eth0
+	on $n inaconf job add 7 capacity 20k deadline 60000
+done
+on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
+on w0 inaconf tree set job 7 parent 10.0.0.1
+on w1 inaconf tree set job 7 parent 10.0.0.1
+# Heads of packets, where nobody may sleep, whoever it is.
+ok "heads of packets can be refused" grep -qx 1 /sys/kernel/slab/skbuff_head_cache/failslab
+trap 'echo 0 >$slab/probability; _cleanup' EXIT
+echo Y | tee $slab/ignore-gfp-wait $slab/cache-filter >/dev/null
+echo -1 >$slab/times
+echo 20 >$slab/probability
+spawn w0 w0.log ina-perf --job 7 --rank 0 --rounds 20 --elements 20k
+p0=$!
+spawn w1 w1.log ina-perf --job 7 --rank 1 --rounds 20 --elements 20k
+ok "sums are right when one of five packets finds no memory" finish "$p0" "$!"
+echo 0 >$slab/probability
+ok "senders waited for it" at_least root 7 tx_nomem 1
+ok "no round failed" test "$(counter root 7 rounds_failed)" = 0
+for n in root w0 w1; do
+	ns_del $n
+done
 ok "the module unloads" wait_for 10 unload
 done_testing

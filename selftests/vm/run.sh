@@ -131,6 +131,8 @@ run_append()
 	[[ $kind != debug ]] || echo "panic_on_warn=1 hung_task_panic=1"
 	# Only one test looks at it, and it costs the debug kernel a lock for each page that is mapped.
 	[[ $kind != debug || " ${tests[*]} " == *" netlink "* ]] || echo cgroup_disable=memory
+	# Whose lack of memory it may ask for.
+	[[ " ${tests[*]} " != *" nomem "* ]] || echo slub_debug=A,skbuff_head_cache
 	# Nobody attacks it, and an emulated CPU pays for each way into the kernel.
 	[[ $kind == stock ]] || echo "mitigations=off BASH_ENV=$here/virtme.sh"
 	echo "panic=-1"
