@@ -217,7 +217,8 @@ planned_anew()
 {
 	local n parents
 	parents=$(for n in $(below "$busy"); do
-		json "it[0].get('parent', '${addr[$busy]}') if it else '${addr[$busy]}'" on "$n" inaconf -j tree show job 7
+		json "it[0].get('parent', '${addr[$busy]}') if it else '${addr[$busy]}'" on "$n" inaconf -j tree show job 7 ||
+			echo "${addr[$busy]}"
 	done)
 	! grep -qxF "${addr[$busy]}" <<<"$parents" && grep -qvxF "${addr[root]}" <<<"$parents"
 }
