@@ -20,7 +20,7 @@ vm_arch_set "${INA_ARCH:-}"
 sanitize=()
 # shellcheck disable=SC2016 # for make
 [[ $kind != debug ]] || sanitize=(KASAN_SANITIZE_lockdep.o=n
-	'KASAN_SANITIZE=$(if $(filter net/% drivers/net/% drivers/char/% lib/% kernel/%,$(filter-out kernel/entry/%,$(obj)/)),y,n)')
+	'KASAN_SANITIZE=$(if $(filter net/% drivers/net/% drivers/char/% lib/% arch/$(SRCARCH)/lib/% kernel/%,$(filter-out kernel/entry/%,$(obj)/)),y,n)')
 
 # The fragments of this kind, reduced to the lines that count for this version.
 kernel_fragment()
