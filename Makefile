@@ -151,5 +151,6 @@ help:
 	@echo "                   QUICK=1 for a small one, into build/results/; SEED=n for other jobs"
 	@echo "make check         checkpatch, sparse, W=1, kernel-doc, shellcheck, cppcheck, man pages, YAML,"
 	@echo "                   tool, install, DKMS, protocol model"
-	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH="
+	@echo "make programs      what the tests run in their VMs; peers: what benchmarks compare with"
+	@echo "make install       DESTDIR= PREFIX=$(PREFIX) INSTALL_MOD_PATH=; modules_install: the module alone"
 	@echo "make clean         remove what was built; distclean also removes the cached kernels"
