@@ -82,7 +82,7 @@ test_beside()
 	set -m
 	{
 		# What is slower already may refuse.
-		[[ $2 =~ (fast|smp) ]] || renice -n 5 "$BASHPID" >/dev/null || true
+		[[ $2 =~ (fast|smp) ]] || renice -n $(($(nice) + 5)) "$BASHPID" >/dev/null || true
 		"$@"
 		rm "$INA_BUILD/results/$2.pending"
 	} 2>&1 | sed -u "s/^/$(printf '%-8s' "$2") /" &
@@ -216,15 +216,15 @@ test_small()
 
 # Two emulated VMs with one processor each take little longer than one with two, and far
 # less than two with two each. So what needs no second processor goes first, while the debug
-# kernel is built beside the tests of the fast one, and what needs two when those have ended: four at a
-# time, as tests often wait. kmemleak makes the debug kernel slower, so it only watches the unit
-# tests and those in which the most comes and goes, or cannot be allocated; these have two
-# processors, of which they mostly need one.
+# kernel is built beside the tests of the fast one, and what needs two VMs or processors last: three
+# at a time, as tests often wait; of four each takes more than twice as long as of two. kmemleak makes
+# the debug kernel slower, so it only watches the unit tests and those in which the most comes and goes,
+# or cannot be allocated; these have two processors, of which they mostly need one.
 test_default()
 {
 	local -a full small stock leak debug=(--kernel debug --size small)
 	# Of the memory that these take in the end.
-	slots=$(awk '/^MemAvailable/ { print ($2 > 12 * 2 ^ 20 ? 4 : 2) }' /proc/meminfo)
+	slots=$(awk '/^MemAvailable/ { print ($2 > 12 * 2 ^ 20 ? 3 : 2) }' /proc/meminfo)
 	mapfile -t full < <(test_modest)
 	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown|nomem')
 	mapfile -t leak < <(test_pick kunit smoke teardown nomem | sed 's/^kunit/vm\/&/')
