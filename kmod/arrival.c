@@ -2,6 +2,7 @@
 /*
  * Stragglers: the arrival of each child's contributions, compared when a round
  * ends. Nothing acts on it; it is shown.
+ * Noted in softirq without a lock, compared under the node's lock.
  */
 #include "arrival.h"
 #include "node.h"

@@ -3,6 +3,7 @@
  * Entries 2 and 3: what the ingress hook leaves to the IP stack arrives at a
  * UDP socket, one per port and family of a namespace, or at the handler of
  * IP protocol 253.
+ * Packets come in softirq, under RCU; ports come and go in process context.
  */
 #include <linux/ip.h>
 #include <linux/netlink.h>

@@ -2,6 +2,7 @@
 /*
  * A round that cannot complete: who is told, and until when it is repeated. Any
  * node may find that a round cannot complete; the root decides and tells all.
+ * From softirq and process context; what is told is under the node's lock.
  */
 #include <linux/ktime.h>
 

@@ -6,6 +6,8 @@
  * of which gets more than the node itself was granted, and tells each with GRANT. Both are
  * sent at once by whoever finds that they have to be, as delay is what counts; any may
  * be lost: what has no answer is repeated by the clock, and nobody waits for long.
+ * Packets come in softirq, under RCU; the clock is the node's tick, in process context. State
+ * is under the node's lock.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>

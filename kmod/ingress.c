@@ -4,6 +4,7 @@
  * stack does. It runs before every check of the stack, so it takes only what
  * needs none of them: for this host, plain headers, whole, verified. All else
  * goes on and reaches us through a socket.
+ * The hook runs in softirq, under RCU; devices come and go in process context, under RTNL.
  */
 #include <linux/ethtool.h>
 #include <linux/if_vlan.h>

@@ -8,6 +8,7 @@
  * worker of its own, or a silent child without children, goes on without it.
  * Somebody who does not acknowledge a complete round is missing as well, once
  * that keeps all others out.
+ * Packets come in softirq; the clock is the node's delayed work. State is under the node's lock.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>

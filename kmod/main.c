@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Ordered init and unwind: of the module, and of each network namespace.
+ * Process context.
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which queueing disciplines of a device know departure times.
+ * Under RTNL, or with bottom halves disabled.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>

@@ -4,6 +4,7 @@
  * the one whose turn it is if the operator gave them weights; a round that fits one
  * super-packet, and control, the fastest. What a path that leads nowhere has no
  * answer to takes another: whatever comes twice is added once.
+ * Paths are chosen by the sender, under RCU; what is under way is under the lock of their hop.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>

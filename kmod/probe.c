@@ -4,6 +4,7 @@
  * clock if there are several, PROBE, and the peer answers, ECHO, by its path of the same
  * number. So the time there and back is known, how much of what was sent has come, and a
  * path that swallows packets without a word is found.
+ * Timer and packets run in softirq, under RCU; what is known of a path is under its hop's lock.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>

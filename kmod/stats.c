@@ -2,6 +2,7 @@
 /*
  * Names and sums of the counters. Counting itself is one per-CPU increment,
  * in stats.h.
+ * Any context.
  */
 #include <linux/cpumask.h>
 

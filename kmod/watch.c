@@ -2,7 +2,8 @@
 /*
  * Neighbours that fall silent, and come back: the operator is told. Whether one answers what
  * it was sent, the hops know; while nothing is sent, each child that has joined sends an ACK
- * at least each second, and its parent answers. State under the node's lock.
+ * at least each second, and its parent answers. Signs of life come in softirq, silence is found by
+ * the node's work; state is under the node's lock.
  */
 #include <linux/jiffies.h>
 

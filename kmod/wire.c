@@ -2,6 +2,7 @@
 /*
  * The wire format: validate, parse and build headers. Pure functions of bytes,
  * no skb, no job; what a packet means is decided by those who get it parsed.
+ * Any context.
  */
 #include <linux/crc32c.h>
 #include <linux/kernel.h>

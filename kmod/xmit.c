@@ -2,6 +2,7 @@
 /*
  * One packet on its way: source and route, the UDP and IP headers in front of it, and
  * what is sent at once and alone: control packets and answers to strangers.
+ * With bottom halves disabled, under RCU, but for what says otherwise.
  */
 #include <linux/if_ether.h>
 #include <linux/ip.h>
