@@ -52,21 +52,31 @@ run_options()
 	[[ $memory ]] || memory=$([[ $kind == debug ]] && echo 4G || echo 2G)
 }
 
+# run_same FROM TO: a copy of this build of the module, in which make finds all up to date.
+run_same()
+{
+	rm -rf "$2.new"
+	cp -a "$1" "$2.new"
+	find "$2.new" -name '.*.cmd' -exec sed -i "s|$1|$2|g" {} +
+	mv "$2.new" "$2"
+}
+
 # The module for this kernel, plain and with the KUnit suites when asked for, and
 # the programs. The tests decide themselves what they load.
 run_build()
 {
 	local -a mk=(make -s -C "$INA_TOP" "KDIR=$kernel/build")
-	local krel
+	local krel dir
 	krel=$(vm_release "$kernel")
-	ko=$INA_BUILD/kmod-$krel/ina_agg.ko
-	ko_kunit=$INA_BUILD/kmod-$krel-kunit/ina_agg.ko
+	dir=$INA_BUILD/kmod-$krel
+	ko=$dir/ina_agg.ko ko_kunit=$dir-kunit/ina_agg.ko
 	[[ ! ${INA_NO_BUILD:-} ]] || return 0
 	# One at a time: who comes second finds it built.
 	exec 7>"$INA_BUILD/build.lock"
 	flock 7
 	vm_step "build the module for $krel" "$results/build.log" "${mk[@]}" module
 	if [[ " ${tests[*]} " == *" vm/kunit "* ]]; then
+		[[ -d $dir-kunit ]] || run_same "$dir" "$dir-kunit"
 		vm_step "build the module with KUnit for $krel" "$results/build-kunit.log" \
 			"${mk[@]}" INA_KUNIT=1 module
 	fi
@@ -141,8 +151,16 @@ run_append()
 # Start the VM in the background: sets vm_pid. QEMU's own pid is in qemu.pid.
 run_boot()
 {
-	# Sums want a CPU that has all vector registers; an emulated one by default has not.
-	[[ ! " ${tests[*]} " =~ " "(vm/kunit|dtypes)" " ]] || qemu+=" -cpu max"
+	local ports=2
+	# On arm64 all of virtme's six are on one device.
+	[[ $(uname -m) == x86_64 ]] || ports=8
+	# Sums want a CPU that has all vector registers; an emulated one by default has not. It copies without
+	# string instructions, which are emulated byte by byte.
+	[[ ! " ${tests[*]} " =~ " "(vm/kunit|dtypes)" " ]] ||
+		qemu+=" -cpu max$([[ $(uname -m) != x86_64 ]] || echo ,erms=off,fsrm=off)"
+	# With room for 31 serial ports on each of virtme's devices, QEMU polls some 400 file descriptors for
+	# each timer of the guest.
+	qemu+=" -global virtio-serial-device.max_ports=$ports"
 	local -a args=(--run "$(realpath "$kernel/vmlinuz")" --cpus "$cpus" --memory "$memory" --user root
 		--cwd "$INA_TOP" --rwdir "$results" --force-9p --verbose
 		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot $qemu"
