@@ -76,7 +76,7 @@ fi
 
 if ((EUID)); then
 	say "Missing packages. As root:"
-	[[ ! $missing ]] || say "  apt-get install --no-install-recommends ${missing# }"
+	[[ ! $missing ]] || say "  apt-get update && apt-get install --no-install-recommends ${missing# }"
 	[[ ! $vng ]] || say "  $here/deps.sh   # for virtme-ng"
 	exit 1
 fi
