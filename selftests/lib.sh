@@ -251,6 +251,23 @@ job_fresh()
 	done
 }
 
+# star_add OPTION...: workers' hosts w0 and w1 below a root, with job 7 of these options
+star_add()
+{
+	local n
+	switch_add 1500
+	host_add root 10.0.0.1/24
+	host_add w0 10.0.0.11/24
+	host_add w1 10.0.0.12/24
+	for n in root w0 w1; do
+		on $n inaconf dev add eth0
+		on $n inaconf job add 7 "$@"
+	done
+	on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
+	on w0 inaconf tree set job 7 parent 10.0.0.1
+	on w1 inaconf tree set job 7 parent 10.0.0.1
+}
+
 # counters NAME JOB|- ARRAY: all of them into an associative array, at once.
 counters()
 {

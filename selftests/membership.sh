@@ -42,17 +42,7 @@ stop()
 }
 
 load
-switch_add 1500
-host_add root 10.0.0.1/24
-host_add w0 10.0.0.11/24
-host_add w1 10.0.0.12/24
-for n in root w0 w1; do
-	on $n inaconf dev add eth0
-	on $n inaconf job add 7 capacity 3000 deadline "${deadline}000"
-done
-on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
-on w0 inaconf tree set job 7 parent 10.0.0.1
-on w1 inaconf tree set job 7 parent 10.0.0.1
+star_add capacity 3000 deadline "${deadline}000"
 
 monitor root events
 monitor w0 local

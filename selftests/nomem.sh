@@ -139,17 +139,7 @@ echo "# $told"
 ask job-del id=7
 ok "no memory of jobs is left" wait_for 10 no_regions
 
-switch_add 1500
-host_add root 10.0.0.1/24
-host_add w0 10.0.0.11/24
-host_add w1 10.0.0.12/24
-for n in root w0 w1; do
-	on $n inaconf dev add eth0
-	on $n inaconf job add 7 capacity 20k deadline 60000
-done
-on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
-on w0 inaconf tree set job 7 parent 10.0.0.1
-on w1 inaconf tree set job 7 parent 10.0.0.1
+star_add capacity 20k deadline 60000
 # Heads of packets, where nobody may sleep, whoever it is.
 ok "heads of packets can be refused" grep -qx 1 /sys/kernel/slab/skbuff_head_cache/failslab
 trap 'echo 0 >$slab/probability; _cleanup' EXIT

@@ -10,17 +10,7 @@ elements=$(full 100k 5k)
 
 json_start
 load
-switch_add 1500
-host_add root 10.0.0.1/24
-host_add w0 10.0.0.11/24
-host_add w1 10.0.0.12/24
-for n in root w0 w1; do
-	on $n inaconf dev add eth0
-	on $n inaconf job add 7 capacity "$elements" deadline 60000
-done
-on root inaconf tree set job 7 child 10.0.0.11 child 10.0.0.12
-on w0 inaconf tree set job 7 parent 10.0.0.1
-on w1 inaconf tree set job 7 parent 10.0.0.1
+star_add capacity "$elements" deadline 60000
 
 spawn w0 w0.log script -qec "ina-perf --job 7 --rank 0 --rounds 20 --elements $elements" /dev/null
 p0=$!
