@@ -418,6 +418,7 @@ static void rx_grant__stale(struct kunit *test)
 			INA_STAT_DROP_STALE);
 	KUNIT_EXPECT_EQ(test, grant->rate, 9 * GRANT_TEST_MB);
 	KUNIT_EXPECT_EQ(test, ina_test_stat(node, INA_STAT_GRANTS), 2);
+	KUNIT_EXPECT_GT(test, ina_test_stat(node, INA_STAT_GRANT_NS), 0);
 }
 
 /* The first time it is waited for a GRANT, later not. */

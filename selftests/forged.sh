@@ -93,16 +93,19 @@ root_of root 7 3 capacity 2000
 
 ok "a forged configuration is refused by name" says '^refused hash$' leaves 1 --hash 0x1234
 ok "the root tells whom it refuses" \
-	wait_for 5 grep -q 'refuses child .*10\.1\.0\.1: job configuration differs' "$_dir/events"
+	wait_for 5 grep -q ' child-refused .*refuses child .*10\.1\.0\.1: job configuration differs' "$_dir/events"
 ok "a refusal is counted once for all repetitions" counts joins_refused 1
 ok "a path too narrow for a fragment is refused" says '^refused mtu$' leaves 1 --mtu 900
 ok "a node that is no child is refused" says '^refused unknown-child$' \
 	on leaves rawnode --parent 10.0.0.1 --first 10.1.0.4 --capacity 2000
 
 on w0 inaconf job add 7 capacity 2000
+monitor w0 w0-events
 on w0 inaconf tree set job 7 parent 10.0.0.1
 spawn w0 stranger ina-perf --job 7 --timeout 600000
 ok "a real node that is no child knows why" wait_for 10 child_reason w0 unknown-child
+ok "its events tell, too" event w0-events refused \
+	'job 7 is refused by parent .*10\.0\.0\.1: ' '"job":7,"addr":"10\.0\.0\.1",.*"reason":"unknown-child"'
 stop $!
 on root inaconf job del 7
 on root inaconf job add 7 capacity 3000

@@ -179,6 +179,14 @@ path_state()
 	return 1
 }
 
+# up_again: the last path that had no link is used since then, say the events.
+up_again()
+{
+	awk '/ path-down .* has no link/ { down = $6 }
+		/ path-up .* is used again/ && $6 == down { down = ""; up = 1 }
+		END { exit !up || down != "" }' "$_dir/w-events"
+}
+
 # since NODE: its paths as NODE-paths has them, and as they are
 since()
 {
@@ -367,6 +375,7 @@ ok "rounds go on without that device" goes_on
 on w ip link set eth1 up
 on w ip route replace default via "${addr[w1]%.*}.254" dev eth1 table 101
 ok "it is used when it has its link again" wait_for 20 path_state w up 5
+timed "that is told, too" wait_for 10 up_again
 
 # Bad input, while rounds run.
 paths_of w >"$_dir/before"
