@@ -11,7 +11,8 @@
  *   allreduce COUNT MS [HOW]        HOW: see enum how
  *   resume MS
  *   submit COUNT                    one round by hand,
- *   poll MS                         a sleep in poll() until a round ends: "0 0 [in] [out] [hup]"
+ *   poll MS [asleep]                poll() until a round ends: "0 0 [in] [out] [hup]"; with asleep,
+ *                                   before it "0 0 waits" if none has ended yet
  *   collect MS                      and its end
  *   close
  */
@@ -211,6 +212,10 @@ static void step_poll(char **word)
 	struct pollfd fd = { .fd = ina_fd(session), .events = POLLIN };
 	int timeout = (int)number(word[1]);
 
+	if (word[2] && !poll(&fd, 1, 0)) {
+		puts("0 0 waits");
+		fflush(stdout);
+	}
 	if (poll(&fd, 1, timeout) < 0)
 		usage("poll", strerror(errno));
 	/* What else there is. */
