@@ -304,11 +304,17 @@ completes()
 	done <<-END
 		job
 		job add 1
+		job del 1
+		job show 1
 		dev
+		dev add lo
+		dev del lo
+		dev show lo
 		dev set lo
 		path
 		path add
 		path del
+		path show
 		path set
 		path auto
 		tree
@@ -317,6 +323,9 @@ completes()
 		tree show
 		qdisc
 		qdisc add lo
+		qdisc del lo
+		qdisc show lo
+		qdisc change lo
 		stats show
 		stats child
 		topo
@@ -402,7 +411,7 @@ words()
 		done
 	done
 	ok "help and -h are the same" test "$(inaconf help)" = "$(inaconf -h)"
-	ok "help lists the objects" test "$(inaconf --help | grep -Ec '(job|tree|dev|path|stats|monitor)  ')" = 6
+	ok "help lists the objects" test "$(inaconf --help | grep -Ec '^ *(OBJECT )? *(job|tree|dev|path|qdisc|stats|monitor|topo|plan)  ')" = 9
 	ok "-V prints a version" bash -c "inaconf -V | grep -Eqx 'inaconf [0-9][0-9a-z.-]*'"
 }
 [[ $INA_SIZE == small ]] || words

@@ -751,23 +751,26 @@ nlclient job-del id=21 >/dev/null
 on m nlclient job-del id=21 >/dev/null
 ip link del v0
 
-# Every reason in the source has been given above. Those that need a kernel without memory,
-# or another module's hooks, are asserted by KUnit; those of the queueing discipline by its own test.
+# Every reason in the source has been given above, but for those that need a kernel without memory,
+# or another module's hooks, and those of the queueing discipline: it is told where they are asserted.
 texts()
 {
-	python3 - "$_dir/refusals" "$(dirname "$0")/../kmod" <<-'END'
+	python3 - "$_dir/refusals" "$(dirname "$0")/.." <<-'END'
 		import glob, re, sys
 		given = open(sys.argv[1]).read().splitlines()
-		kmod = sys.argv[2]
+		top = sys.argv[2]
+		qdisc = "selftests/qdisc.sh"
 		for text, test in {
-		    "Out of memory: free some or raise the limit of the memory cgroup, then try again": "netlink",
-		    "The kernel refuses it, and says no more than the error number": "netlink",
-		    "The device takes no ingress hook: remove other hooks, or use a kernel with NETFILTER_INGRESS": "ingress",
+		    "Out of memory: free some or raise the limit of the memory cgroup, then try again": "kmod/netlink_test.c",
+		    "The kernel refuses it, and says no more than the error number": "kmod/netlink_test.c",
+		    "The device takes no ingress hook: remove other hooks, or use a kernel with NETFILTER_INGRESS": "kmod/ingress_test.c",
+		    "With a limit of 0 nothing would leave: give at least 1 packet": qdisc,
+		    "The horizon is out of range: give 1 to 60000 milliseconds": qdisc,
 		}.items():
-		    if f'"{text}"' in open(f"{kmod}/{test}_test.c").read():
+		    if f'"{text}"' in open(f"{top}/{test}").read():
 		        given.append(text)
 		texts = []
-		for name in set(glob.glob(f"{kmod}/*.c")) - set(glob.glob(f"{kmod}/*_test.c")) - {f"{kmod}/sch_ina.c"}:
+		for name in set(glob.glob(f"{top}/kmod/*.c")) - set(glob.glob(f"{top}/kmod/*_test.c")):
 		    source = open(name).read()
 		    for call in re.findall(r'(?:NL_SET_ERR_MSG\w*|ina_nl_within)\((.*?)\);', source, re.S):
 		        texts += re.findall(r'"(.*?)"', call)

@@ -235,12 +235,12 @@ ok "inaconf changes it" on w0 inaconf qdisc change eth0 limit 5 horizon 3000
 ok "it shows so" shows w0 eth0 "it['limit'] == 5 and it['horizon'] == 3000"
 ok "what is not said stays" on w0 inaconf qdisc change eth0 limit 6
 ok "as it was" shows w0 eth0 "it['limit'] == 6 and it['horizon'] == 3000"
-ok "a limit of 0 is refused" refused "give at least 1 packet" change eth0 limit 0
-ok "a horizon of 0 is refused" refused "give 1 to 60000 milliseconds" change eth0 horizon 0
-ok "a horizon of hours is refused" refused "give 1 to 60000 milliseconds" change eth0 horizon 60001
+ok "a limit of 0 is refused" refused "With a limit of 0 nothing would leave: give at least 1 packet" change eth0 limit 0
+ok "a horizon of 0 is refused" refused "The horizon is out of range: give 1 to 60000 milliseconds" change eth0 horizon 0
+ok "a horizon of hours is refused" refused "The horizon is out of range: give 1 to 60000 milliseconds" change eth0 horizon 60001
 ok "a second one is refused" refused "Exclusivity flag on" add eth0
 ok "one that is not there is not changed" refused "no queueing discipline ina" change lo limit 5
-ok "nor deleted" refused "." del lo
+ok "nor deleted" refused "Error: .*qdisc" del lo
 ok "an unknown device is refused" refused "Cannot find device" add eth7
 ok "options stay" shows w0 eth0 "it['limit'] == 6 and it['horizon'] == 3000"
 
