@@ -180,6 +180,7 @@ for name in "${names[@]}"; do
 	start=$SECONDS
 	# In the background, as `set -e` is off inside a condition.
 	"check_$name" >"$out/$name.findings" 2>&1 &
+	vm_watch "$name" $!
 	if wait $!; then
 		printf 'ok      %s (%d s)\n' "$name" $((SECONDS - start))
 	else
