@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The runner's own test: each way a test or a guest can fail must be reported as
-# that failure and with a non-zero exit status. Six boots of the fast kernel.
+# that failure and with a non-zero exit status. Eight boots of the fast kernel.
 #
 #   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
 set -euo pipefail
@@ -167,6 +167,22 @@ selftest_run stuck --quiet --timeout 5 vm/selftest/stuck vm/selftest/pass
 selftest_expect_status "a guest that hangs exits with non-zero"
 selftest_expect "a guest that hangs is ended" 'fail vm/selftest/stuck the VM was ended after .*'
 selftest_expect "a test not reached is reported" 'fail vm/selftest/pass not run'
+
+# The first QEMU dies before any test.
+rm -rf "$INA_BUILD/results/runner-lost"
+(
+	until pid=$(cat "$INA_BUILD/results/runner-lost/qemu.pid" 2>/dev/null) && [[ $pid ]]; do
+		sleep 0.1
+	done
+	kill -KILL "$pid"
+) &
+selftest_run lost --quiet vm/selftest/pass
+selftest_expect "a VM that is lost as it boots is booted again" 'pass vm/selftest/pass passes'
+if ((!rc)) && grep -q 'the VM ended before its tests did: once more' "$log"; then
+	report pass "which is said"
+else
+	report fail "which is said (exit status $rc, see $log)"
+fi
 
 selftest_run behind --quiet vm/selftest/behind
 selftest_expect_status "a warning behind the last test exits with non-zero"
