@@ -269,11 +269,23 @@ test_matrix()
 	test_together
 }
 
+# test_why: what failed cases have printed, which may be far above by now, if anywhere.
+test_why()
+{
+	local name text
+	while read -r _ name text; do
+		awk -v text=" - $text" '/^#/ { said = said $0 "\n"; next }
+			/^not ok/ && index($0, text) { printf "%s%s\n", said, $0 }
+			{ said = "" }' "$INA_BUILD"/results/*/"$name.log" 2>/dev/null | tail -n 20 | cut -c1-300
+	done < <(grep '^fail' "$total") || true
+}
+
 mkdir -p "$INA_BUILD/results" "$INA_BUILD/log"
 rm -f "$INA_BUILD"/results/*.pending
 : >"$total"
 trap test_end EXIT
 if [[ ${KERNELS:-} ]]; then test_matrix; else test_default; fi
+test_why
 # There may be none.
 grep -E '^(fail|again)' "$total" || true
 say "$((SECONDS - start)) s"
