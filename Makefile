@@ -38,60 +38,60 @@ user: $(USER_PARTS:%=user-%)
 
 .PHONY: programs
 programs: user $(TEST_PARTS:%=user-%)
-	+$(MAKE) -C selftests/bench O=$(B)/bench all
+	$(MAKE) -C selftests/bench O=$(B)/bench all
 
 .PHONY: peers
 peers: user
-	+$(MAKE) -C selftests/bench/peers O=$(B)/peers USERLIB=$(B)/userlib all
+	$(MAKE) -C selftests/bench/peers O=$(B)/peers USERLIB=$(B)/userlib all
 
 user-%:
-	+$(MAKE) -C $* O=$(B)/$* PREFIX=$(PREFIX) all
+	$(MAKE) -C $* O=$(B)/$* PREFIX=$(PREFIX) all
 
 # The tool and the test programs are built on the library.
 user-netlink_tool user-selftests: $(filter user-userlib,$(USER_PARTS:%=user-%))
 
 .PHONY: demo
 demo:
-	+@$(VM)/deps.sh
-	+@$(VM)/demo.sh
+	@$(VM)/deps.sh
+	@$(VM)/demo.sh
 
 .PHONY: test
 test:
-	+@$(VM)/deps.sh
-	+@$(VM)/test.sh
+	@$(VM)/deps.sh
+	@$(VM)/test.sh
 
 # SECONDS is a word of the shell's own: it goes there by another name.
 .PHONY: chaos
 chaos:
-	+@$(VM)/deps.sh
-	+@INA_CHAOS_SECONDS=$(or $(SECONDS),600) INA_SEED=$(or $(SEED),$(INA_SEED)) $(VM)/chaos.sh
+	@$(VM)/deps.sh
+	@INA_CHAOS_SECONDS=$(or $(SECONDS),600) INA_SEED=$(or $(SEED),$(INA_SEED)) $(VM)/chaos.sh
 
 # What needs no kernel of ours.
 .PHONY: test-host
 test-host:
-	+@$(VM)/deps.sh
-	+@$(MAKE) -C selftests/plan O=$(B)/selftests/plan check
+	@$(VM)/deps.sh
+	@$(MAKE) -C selftests/plan O=$(B)/selftests/plan check
 
 .PHONY: test-cross
 test-cross:
-	+@$(VM)/deps.sh cross
-	+@$(VM)/cross.sh
+	@$(VM)/deps.sh cross
+	@$(VM)/cross.sh
 
 .PHONY: bench
 bench:
-	+@$(VM)/deps.sh bench
-	+@selftests/bench/bench.sh native $(if $(filter 1,$(QUICK)),quick)
-	+@selftests/bench/bench.sh peers $(if $(filter 1,$(QUICK)),quick)
+	@$(VM)/deps.sh bench
+	@selftests/bench/bench.sh native $(if $(filter 1,$(QUICK)),quick)
+	@selftests/bench/bench.sh peers $(if $(filter 1,$(QUICK)),quick)
 
 .PHONY: bench-sweep
 bench-sweep:
-	+@$(VM)/deps.sh bench
-	+@selftests/bench/bench.sh sweep $(if $(filter 1,$(QUICK)),quick)
+	@$(VM)/deps.sh bench
+	@selftests/bench/bench.sh sweep $(if $(filter 1,$(QUICK)),quick)
 
 .PHONY: bench-loss bench-paths bench-rates
 bench-loss bench-paths bench-rates:
-	+@$(VM)/deps.sh
-	+@selftests/bench/bench.sh $(@:bench-%=%) $(if $(filter 1,$(QUICK)),quick)
+	@$(VM)/deps.sh
+	@selftests/bench/bench.sh $(@:bench-%=%) $(if $(filter 1,$(QUICK)),quick)
 
 # Three tables: units of switches as MINA counts them, units of joining switches only, units of
 # links. QUICK=1 leaves the recorded results alone.
@@ -109,8 +109,8 @@ sim: user-userlib
 
 .PHONY: check
 check:
-	+@$(VM)/deps.sh check
-	+@selftests/check/check.sh
+	@$(VM)/deps.sh check
+	@selftests/check/check.sh
 
 .PHONY: install
 install: modules_install user
