@@ -251,7 +251,12 @@ static int ina_sch_create(struct Qdisc *sch, struct nlattr *opt,
 	q->stats.horizon = INA_SCH_HORIZON;
 	sch->limit = INA_SCH_LIMIT;
 	q->paths = kvcalloc(INA_SCH_PATHS, sizeof(*q->paths), GFP_KERNEL);
-	return q->paths ? ina_sch_change(sch, opt, extack) : -ENOMEM;
+	if (!q->paths) {
+		NL_SET_ERR_MSG(extack,
+			       "Out of memory: free some or raise the limit of the memory cgroup, then try again");
+		return -ENOMEM;
+	}
+	return ina_sch_change(sch, opt, extack);
 }
 
 static int ina_sch_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
