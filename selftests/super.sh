@@ -148,10 +148,10 @@ few()
 # held NODE: a super-packet, at least, waits in its queue.
 held()
 {
-	local bytes
-	bytes=$(tc -n "$(ns "$1")" -j -s qdisc show dev eth0 | grep -o '"backlog":[0-9]*')
-	echo "$bytes"
-	((${bytes#*:} > 20000))
+	local shown
+	shown=$(exec tc -n "$(ns "$1")" -j -s qdisc show dev eth0)
+	echo "$shown"
+	[[ $shown =~ '"backlog":'([0-9]+) ]] && ((BASH_REMATCH[1] > 20000))
 }
 
 # delay NODE TIME: of what it sends from now on
