@@ -151,13 +151,15 @@ run_append()
 # Start the VM in the background: sets vm_pid. QEMU's own pid is in qemu.pid.
 run_boot()
 {
-	local ports=2
+	local ports=2 accel slow=''
+	accel=$("$here/accel.sh" "$accel_kernel")
+	# Emulated byte by byte.
+	[[ $(uname -m) != x86_64 || $accel == kvm ]] || slow=,erms=off,fsrm=off
 	# On arm64 all of virtme's six are on one device.
 	[[ $(uname -m) == x86_64 ]] || ports=8
-	# Sums want a CPU that has all vector registers; an emulated one by default has not. It copies without
-	# string instructions, which are emulated byte by byte.
+	# Sums want a CPU that has all vector registers; an emulated one by default has not.
 	[[ ! " ${tests[*]} " =~ " "(vm/kunit|dtypes)" " ]] ||
-		qemu+=" -cpu max$([[ $(uname -m) != x86_64 ]] || echo ,erms=off,fsrm=off)"
+		qemu+=" -cpu max$slow"
 	# With room for 31 serial ports on each of virtme's devices, QEMU polls some 400 file descriptors for
 	# each timer of the guest.
 	qemu+=" -global virtio-serial-device.max_ports=$ports"
@@ -165,7 +167,7 @@ run_boot()
 		--cwd "$INA_TOP" --rwdir "$results" --force-9p --verbose
 		--append "$(run_append | xargs)" "--qemu-opts=-pidfile $results/qemu.pid -no-reboot $qemu"
 		--exec "$here/guest.sh $results")
-	[[ $("$here/accel.sh" "$accel_kernel") == kvm ]] || args+=(--disable-kvm)
+	[[ $accel == kvm ]] || args+=(--disable-kvm)
 	# From /: vng looks a folder of the guest up relative to where it runs.
 	(cd / && exec vng "${args[@]}") </dev/null >"$results/console.log" 2>&1 &
 	vm_pid=$!
@@ -288,12 +290,14 @@ run_boot
 reason='the VM ended before its tests did'
 # Before any of our code has run, an emulated CPU that finds no clock may get stuck, and QEMU itself
 # may crash: older ones do when one CPU maps a device while another uses one.
-for again in 1 1 ''; do
-	run_wait || true
+for again in 1 2 ''; do
+	# It takes the file with it when the guest ends, by whatever.
+	! run_wait || [[ -e $results/qemu.pid ]] || break
 	[[ $again && ! -e $results/started ]] || break
-	! grep -aq 'Kernel panic' "$results/console.log" || break
 	say "$reason: once more"
 	run_end_vm
+	mv "$results/console.log" "$results/console-lost-$again.log"
+	rm -f "$results/qemu.pid"
 	start=$SECONDS
 	run_boot
 	reason='the VM ended before its tests did'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The runner's own test: each way a test or a guest can fail must be reported as
-# that failure and with a non-zero exit status. Eight boots of the fast kernel.
+# that failure and with a non-zero exit status. Nine boots of the fast kernel.
 #
 #   selftest.sh VERDICT     appends `pass|fail runner TEXT` lines to VERDICT
 set -euo pipefail
@@ -171,10 +171,11 @@ selftest_expect "a test not reached is reported" 'fail vm/selftest/pass not run'
 # The first QEMU dies before any test.
 rm -rf "$INA_BUILD/results/runner-lost"
 (
-	until pid=$(cat "$INA_BUILD/results/runner-lost/qemu.pid" 2>/dev/null) && [[ $pid ]]; do
+	for ((i = 0; i < 600; i++)); do
+		pid=$(cat "$INA_BUILD/results/runner-lost/qemu.pid" 2>/dev/null) || true
+		[[ ! $pid ]] || { kill -KILL "$pid" && break; }
 		sleep 0.1
 	done
-	kill -KILL "$pid"
 ) &
 selftest_run lost --quiet vm/selftest/pass
 selftest_expect "a VM that is lost as it boots is booted again" 'pass vm/selftest/pass passes'
@@ -183,6 +184,11 @@ if ((!rc)) && grep -q 'the VM ended before its tests did: once more' "$log"; the
 else
 	report fail "which is said (exit status $rc, see $log)"
 fi
+
+selftest_run early --quiet --append rootfstype=none vm/selftest/pass
+selftest_expect_status "a guest that panics as it boots exits with non-zero"
+selftest_expect "its panic is reported" 'fail boot kernel panic: VFS: .*'
+if grep -q 'once more' "$log"; then report fail "at once"; else report pass "at once"; fi
 
 selftest_run behind --quiet vm/selftest/behind
 selftest_expect_status "a warning behind the last test exits with non-zero"
