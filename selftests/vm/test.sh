@@ -9,7 +9,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 total=$INA_BUILD/results/total
-start=$SECONDS
+start=$SECONDS begun=$EPOCHSECONDS
 slots=2
 
 # test_pick NAME...: of these tests, the ones asked for.
@@ -269,15 +269,16 @@ test_matrix()
 	test_together
 }
 
-# test_why: what failed cases have printed, which may be far above by now, if anywhere.
+# test_why: what failed cases of this run have printed, which may be far above by now, if anywhere.
 test_why()
 {
-	local name text
-	while read -r _ name text; do
-		awk -v text=" - $text" '/^#/ { said = said $0 "\n"; next }
-			/^not ok/ && index($0, text) { printf "%s%s\n", said, $0 }
-			{ said = "" }' "$INA_BUILD"/results/*/"$name.log" 2>/dev/null | tail -n 20 | cut -c1-300
-	done < <(grep '^fail' "$total") || true
+	local name
+	while read -r name; do
+		find "$INA_BUILD/results" -path '*/runner-*' -prune -o -name "${name//\//-}.log" \
+			-newermt "@$begun" -exec awk '/^#/ { said = said $0 "\n"; next }
+			/^not ok/ { printf "%s:\n%s%s\n", FILENAME, said, $0 }
+			{ said = "" }' {} + | tail -n 40 | cut -c1-300
+	done < <(sed -n 's/^fail \([^ ]*\) .*/\1/p' "$total" | sort -u)
 }
 
 mkdir -p "$INA_BUILD/results" "$INA_BUILD/log"
