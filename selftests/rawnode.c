@@ -174,11 +174,11 @@ static void raw_parse(struct raw_options *o, int argc, char **argv)
 
 static int raw_run(struct raw *raw)
 {
-	uint64_t first = raw->child[0].acked;
 	uint32_t i;
 
+	raw->first = raw->child[0].acked;
 	for (i = 0; i < raw->o.rounds; i++)
-		raw_round_run(raw, first + i);
+		raw_round_run(raw, raw->first + i);
 	if (raw->o.lies & RAW_LEAVE)
 		raw_leave(raw);
 	printf("ok %u children, %u rounds of %u elements\n", raw->o.count, raw->o.rounds,

@@ -150,9 +150,9 @@ static void raw_hear_fail(const struct raw *raw, const struct raw_child *child,
 {
 	char culprit[INET6_ADDRSTRLEN];
 
-	/* One that failed before is told again in each epoch until it is acknowledged. */
+	/* One that failed before we came is told again in each epoch until it is acknowledged. */
 	if (raw->careless || !raw->round.running || ntohl(hdr->epoch) != child->epoch ||
-	    (int32_t)(ntohl(hdr->round) - (uint32_t)raw->round.number) < 0)
+	    (int32_t)(ntohl(hdr->round) - (uint32_t)raw->first) < 0)
 		return;
 	raw_addr_print(fail->culprit, culprit, sizeof(culprit));
 	raw_die("failed %u %s %u %u %s", ntohl(hdr->round), raw_reason(ntohl(fail->reason)),
