@@ -250,7 +250,8 @@ static int ina_sch_create(struct Qdisc *sch, struct nlattr *opt,
 	q->waiting = RB_ROOT_CACHED;
 	q->stats.horizon = INA_SCH_HORIZON;
 	sch->limit = INA_SCH_LIMIT;
-	q->paths = kvcalloc(INA_SCH_PATHS, sizeof(*q->paths), GFP_KERNEL);
+	q->paths = kvcalloc(INA_SCH_PATHS, sizeof(*q->paths),
+			    GFP_KERNEL_ACCOUNT);
 	if (!q->paths) {
 		NL_SET_ERR_MSG(extack,
 			       "Out of memory: free some or raise the limit of the memory cgroup, then try again");
