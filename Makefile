@@ -18,7 +18,7 @@ endif
 KREL := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 MOUT := $(or $(INA_OUT),$(B)/kmod-$(KREL)$(if $(filter 1,$(INA_KUNIT)),-kunit))
 endif
-KMAKE = $(MAKE) -C $(KDIR) M=$(MOUT) $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(INA_KUNIT),INA_KUNIT=$(INA_KUNIT))
+KARGS = -C $(KDIR) M=$(MOUT) $(if $(W),W=$(W)) $(if $(C),C=$(C)) $(if $(INA_KUNIT),INA_KUNIT=$(INA_KUNIT))
 
 # Parts with a Makefile of their own.
 USER_PARTS := $(patsubst %/Makefile,%,$(wildcard userlib/Makefile netlink_tool/Makefile))
@@ -31,7 +31,7 @@ all: module user
 module:
 	@test -n "$(KREL)" || { echo "no kernel to build against in '$(KDIR)': set KDIR="; exit 1; }
 	@$(VM)/mirror.sh $(MOUT)
-	$(KMAKE) modules
+	$(MAKE) $(KARGS) modules
 
 .PHONY: user
 user: $(USER_PARTS:%=user-%)
@@ -120,7 +120,7 @@ install: modules_install user
 
 .PHONY: modules_install
 modules_install: module
-	$(KMAKE) $(if $(DESTDIR)$(INSTALL_MOD_PATH),INSTALL_MOD_PATH=$(or $(INSTALL_MOD_PATH),$(DESTDIR)) DEPMOD=true) modules_install
+	$(MAKE) $(KARGS) $(if $(DESTDIR)$(INSTALL_MOD_PATH),INSTALL_MOD_PATH=$(or $(INSTALL_MOD_PATH),$(DESTDIR)) DEPMOD=true) modules_install
 	@$(if $(DESTDIR)$(INSTALL_MOD_PATH),echo "after copying to the target: depmod -a $(KREL)",PATH="$$PATH:/usr/sbin:/sbin" $(or $(DEPMOD),depmod) -a $(KREL))
 
 .PHONY: clean
