@@ -179,6 +179,8 @@ run_end_vm()
 	local pid i
 	[[ ${vm_pid:-} ]] || return 0
 	pid=$(cat "$results/qemu.pid" 2>/dev/null) || true
+	# If it crashed, its number may be another's by now.
+	grep -qsF "$results/qemu.pid" "/proc/$pid/cmdline" || pid=
 	[[ ! $pid ]] || kill "$pid" 2>/dev/null || true
 	for ((i = 0; i < 50; i++)); do
 		kill -0 "$vm_pid" 2>/dev/null || return 0

@@ -172,6 +172,7 @@ selftest_expect "a test not reached is reported" 'fail vm/selftest/pass not run'
 rm -rf "$INA_BUILD/results/runner-lost"
 (
 	for ((i = 0; i < 600; i++)); do
+		# There is none until it is started.
 		pid=$(cat "$INA_BUILD/results/runner-lost/qemu.pid" 2>/dev/null) || true
 		[[ ! $pid ]] || { kill -KILL "$pid" && break; }
 		sleep 0.1
