@@ -128,7 +128,7 @@ struct raw {
 	struct raw_options o;
 	struct raw_child *child;
 	struct raw_round round;
-	uint64_t first;		/* round of ours */
+	uint64_t first;		/* round that we took part in */
 	int epoll;
 	int stranger;
 	bool careless;
