@@ -7,8 +7,8 @@
 # shellcheck disable=SC2154
 
 # ktap_kunit: a kernel log on stdin, its KUnit results as KTAP on stdout: every case of every
-# suite at the top level. A suite that reported another number of cases than it planned,
-# failed without a failed case, or did not end is a failed case itself.
+# suite at the top level, one that failed behind what it said. A suite that reported another number
+# of cases than it planned, failed without a failed case, or did not end is a failed case itself.
 ktap_kunit()
 {
 	awk '
@@ -19,15 +19,21 @@ ktap_kunit()
 			result("not ok", suite ": did not end")
 		suite = $3
 		planned = seen = failed = 0
+		next
 	}
-	/^    1\.\.[0-9]+/ { planned = substr($1, 4) + 0 }
+	/^    1\.\.[0-9]+/ { planned = substr($1, 4) + 0; next }
 	/^    (not )?ok / {
 		word = $1 == "ok" ? "ok" : "not ok"
 		sub(/^ +(not )?ok +[0-9]+ *-? */, "")
+		if (word != "ok")
+			printf "%s", said
+		said = ""
 		result(word, suite "." $0)
 		seen++
 		failed += word != "ok"
+		next
 	}
+	/^    / { said = said "# " substr($0, 5) "\n" }
 	/^(not )?ok / && suite != "" {
 		if (seen != planned)
 			result("not ok", suite ": planned " planned " cases, reported " seen)

@@ -17,4 +17,4 @@ echo "TAP version 13"
 cases=$(ktap_kunit <"$out")
 echo "$cases"
 [[ $cases != 1..0 ]] || { echo "# the module reported no KUnit case"; exit 1; }
-! grep -q '^not ok' <<<"$cases" || { grep -E 'EXPECTATION|ASSERTION|Expected|not ok' "$out" | sed 's/^/# /'; exit 1; }
+! grep -q '^not ok' <<<"$cases"

@@ -111,6 +111,32 @@ selftest_leaks()
 	if [[ $got == "$2" ]]; then report pass "$1"; else report fail "$1 ($got)"; fi
 }
 
+# What a KUnit case said comes with it if it failed.
+selftest_kunit()
+{
+	local got
+	got=$(ktap_kunit <<-'END'
+		[    1.000000]     # Subtest: ina_wire
+		[    1.000000]     1..2
+		[    1.000001]     # parse__short: test_seed=1
+		[    1.000002]     ok 1 - parse__short
+		[    1.000003]     # parse__long: EXPECTATION FAILED at kmod/wire_test.c:1
+		[    1.000003]     Expected 1 == 2
+		[    1.000004]     not ok 2 - parse__long
+		[    1.000005] not ok 1 - ina_wire
+	END
+	)
+	if [[ $got == "ok 1 - ina_wire.parse__short
+# # parse__long: EXPECTATION FAILED at kmod/wire_test.c:1
+# Expected 1 == 2
+not ok 2 - ina_wire.parse__long
+1..2" ]]; then
+		report pass "what a failed KUnit case said is shown"
+	else
+		report fail "what a failed KUnit case said is shown ($got)"
+	fi
+}
+
 # selftest_count TEXT LAST VERDICTS: what they are summed up to, with this exit status and last line
 selftest_count()
 {
@@ -139,6 +165,7 @@ echo "what no kernel said yet" >"$leaks"
 selftest_leaks "so does anything else in it" "fail kmemleak 0 objects leaked" "$leaks"
 rm "$leaks"
 selftest_leaks "and that there is none" "fail kmemleak no report" "$leaks"
+selftest_kunit
 selftest_count "one failure fails the whole" "2 passed, 1 failed, 1 skipped status 1" \
 	"pass a b\nfail a c\nskip a d\npass a fail\n"
 selftest_count "so does a whole without a case that passed" "0 passed, 0 failed, 1 skipped status 1" \
