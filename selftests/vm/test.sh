@@ -145,9 +145,12 @@ test_warnings()
 	fi
 }
 
-# With what the tests leave of the processors.
+# With what all else leaves of the processors. Before it the programs, as nothing else can be built
+# until the source of the first kernel is unpacked.
 test_kernel()
 {
+	# Who needs them finds out what failed.
+	flock "$INA_BUILD/build.lock" nice make -s -C "$INA_TOP" programs >/dev/null 2>&1 || true
 	nice -n 19 "$here/kernel.sh" "$1" >/dev/null
 }
 
@@ -216,10 +219,11 @@ test_small()
 
 # Two emulated VMs with one processor each take little longer than one with two, and far
 # less than two with two each. So what needs no second processor goes first, while the debug
-# kernel is built beside the tests of the fast one, and what needs two VMs or processors last: three
-# at a time, as tests often wait; of four each takes more than twice as long as of two. kmemleak makes
-# the debug kernel slower, so it only watches the unit tests and those in which the most comes and goes,
-# or cannot be allocated; these have two processors, of which they mostly need one.
+# kernel is built beside the fast one, which leaves a processor idle at times, and beside its tests,
+# and what needs two VMs or processors last: three at a time, as tests often wait; of four each takes
+# more than twice as long as of two. kmemleak makes the debug kernel slower, so it only watches the
+# unit tests and those in which the most comes and goes, or cannot be allocated; these have two
+# processors, of which they mostly need one.
 test_default()
 {
 	local -a full small stock leak debug=(--kernel debug --size small)
@@ -229,9 +233,9 @@ test_default()
 	mapfile -t small < <(test_listed small | grep -vxE 'smoke|teardown|nomem')
 	mapfile -t leak < <(test_pick kunit smoke teardown nomem | sed 's/^kunit/vm\/&/')
 	mapfile -t stock < <(test_listed stock)
+	((${#small[@]} + ${#leak[@]} == 0)) || test_beside test_kernel debug
 	[[ ! $(test_pick runner)${full[*]} ]] || "$here/kernel.sh" fast >/dev/null
 	test_full "${full[@]}"
-	((${#small[@]} + ${#leak[@]} == 0)) || test_beside test_kernel debug
 	[[ ! $(test_pick runner) ]] || test_beside test_runner runner
 	[[ ! $(test_pick host) ]] || test_beside test_host host
 	((!${#stock[@]})) || test_beside test_boot stock --kernel stock --size full --cpus 1 "${stock[@]}"
