@@ -7,12 +7,18 @@
 # shellcheck disable=SC2154
 
 # ktap_kunit: a kernel log on stdin, its KUnit results as KTAP on stdout: every case of every
-# suite at the top level, one that failed behind what it said. A suite that reported another number
-# of cases than it planned, failed without a failed case, or did not end is a failed case itself.
+# suite at the top level, one that failed behind the first lines it said. A suite that reported another
+# number of cases than it planned, failed without a failed case, or did not end is a failed case itself.
 ktap_kunit()
 {
 	awk '
-	function result(word, text) { print word, ++n, "-", text }
+	function result(word, text) {
+		if (word != "ok")
+			printf "%s", said
+		print word, ++n, "-", text
+		said = ""
+		lines = 0
+	}
 	{ sub(/\r$/, ""); sub(/^\[[^]]*\] ?/, "") }
 	/^    # Subtest: / {
 		if (suite != "")
@@ -21,25 +27,32 @@ ktap_kunit()
 		planned = seen = failed = 0
 		next
 	}
-	/^    1\.\.[0-9]+/ { planned = substr($1, 4) + 0; next }
+	/^    1\.\.[0-9]+/ {
+		planned = substr($1, 4) + 0
+		said = ""
+		lines = 0
+		next
+	}
 	/^    (not )?ok / {
 		word = $1 == "ok" ? "ok" : "not ok"
 		sub(/^ +(not )?ok +[0-9]+ *-? */, "")
-		if (word != "ok")
-			printf "%s", said
-		said = ""
 		result(word, suite "." $0)
 		seen++
 		failed += word != "ok"
 		next
 	}
-	/^    / { said = said "# " substr($0, 5) "\n" }
 	/^(not )?ok / && suite != "" {
 		if (seen != planned)
 			result("not ok", suite ": planned " planned " cases, reported " seen)
 		else if ($1 == "not" && !failed)
 			result("not ok", suite ": failed without a failed case")
 		suite = ""
+		next
+	}
+	# The text of a case is not always indented.
+	suite != "" && NF && lines++ < 40 {
+		sub(/^    /, "")
+		said = said "# " $0 "\n"
 	}
 	END {
 		if (suite != "")

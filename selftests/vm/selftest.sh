@@ -111,26 +111,31 @@ selftest_leaks()
 	if [[ $got == "$2" ]]; then report pass "$1"; else report fail "$1 ($got)"; fi
 }
 
-# What a KUnit case said comes with it if it failed.
+# What a KUnit case said comes with it if it failed, or did not end.
 selftest_kunit()
 {
 	local got
 	got=$(ktap_kunit <<-'END'
+		[    1.000000]     KTAP version 1
 		[    1.000000]     # Subtest: ina_wire
-		[    1.000000]     1..2
+		[    1.000000]     1..3
 		[    1.000001]     # parse__short: test_seed=1
 		[    1.000002]     ok 1 - parse__short
 		[    1.000003]     # parse__long: EXPECTATION FAILED at kmod/wire_test.c:1
 		[    1.000003]     Expected 1 == 2
+		[    1.000003] it is too long
 		[    1.000004]     not ok 2 - parse__long
-		[    1.000005] not ok 1 - ina_wire
+		[    1.000005]     # parse__none: ASSERTION FAILED at kmod/wire_test.c:2
 	END
 	)
 	if [[ $got == "ok 1 - ina_wire.parse__short
 # # parse__long: EXPECTATION FAILED at kmod/wire_test.c:1
 # Expected 1 == 2
+# it is too long
 not ok 2 - ina_wire.parse__long
-1..2" ]]; then
+# # parse__none: ASSERTION FAILED at kmod/wire_test.c:2
+not ok 3 - ina_wire: did not end
+1..3" ]]; then
 		report pass "what a failed KUnit case said is shown"
 	else
 		report fail "what a failed KUnit case said is shown ($got)"

@@ -145,12 +145,13 @@ test_warnings()
 	fi
 }
 
-# With what all else leaves of the processors. Before it the programs, as nothing else can be built
-# until the source of the first kernel is unpacked.
+# With what all else leaves of the processors. Before it the programs: where the source has yet to be
+# unpacked, no kernel can be built meanwhile.
 test_kernel()
 {
-	# Who needs them finds out what failed.
-	flock "$INA_BUILD/build.lock" nice make -s -C "$INA_TOP" programs >/dev/null 2>&1 || true
+	# Shown; who needs them builds them again, and fails.
+	(flock 7; vm_step "build the programs" "$INA_BUILD/log/programs.log" \
+		make -s -C "$INA_TOP" programs) 7>"$INA_BUILD/build.lock" || true
 	nice -n 19 "$here/kernel.sh" "$1" >/dev/null
 }
 

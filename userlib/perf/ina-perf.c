@@ -34,13 +34,13 @@ struct perf_run {
 	uint32_t flying;
 };
 
+/* One that comes right before a wait does not end it: the alarm after it does. */
 static void perf_on_signal(int sig)
 {
-	if (sig != SIGALRM)
-		perf_signals++;
-	if (perf_signals > 1)
+	if (sig == SIGALRM)
+		return;
+	if (++perf_signals > 1)
 		_exit(PERF_FAILED);
-	/* One that comes right before a wait does not end it; one of the alarms after it does. */
 	alarm(1);
 }
 
@@ -144,7 +144,7 @@ static int perf_wait_for(struct perf_run *p, int why)
 	struct ina_info info;
 	int err;
 
-	/* One that came before is not heard while waiting. */
+	/* One that came before is heard late while waiting. */
 	if (perf_signals)
 		return PERF_OK;
 	ina_info(p->s, &info);
