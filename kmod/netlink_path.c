@@ -252,6 +252,9 @@ static int ina_nl_path_add(struct ina_net *inet, struct genl_info *info)
 		err = ina_nl_path_is_new(node, peer, &route, info->extack);
 	if (!err)
 		err = ina_path_add(node, peer, &route, weight);
+	if (err == -ENOMEM)
+		NL_SET_ERR_MSG(info->extack,
+			       "Not enough memory for the path: raise max_job_mb, max_total_mb or the limit of the cgroup");
 	return min(err, 0);
 }
 

@@ -187,16 +187,22 @@ u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren)
 	return (u64)node->sum_stride * node->job->config.depth;
 }
 
-/* Bytes a node needs, with what its workers will. */
-static u64 ina_node_memory(const struct ina_node *node)
+/**
+ * ina_node_memory() - memory of a node, with what its workers will need
+ * @node: the node
+ * @nchildren: how many it has, or will have
+ *
+ * Return: bytes.
+ */
+u64 ina_node_memory(const struct ina_node *node, u16 nchildren)
 {
 	u64 worker = ina_region_size((u64)node->stride * node->job->config.depth) +
 		     ina_region_size(sizeof(struct ina_ctl));
 
-	return ina_region_size(ina_node_sums_size(node, node->nchildren)) +
+	return ina_region_size(ina_node_sums_size(node, nchildren)) +
 	       ina_region_size(ina_node_results_size(node)) +
 	       ina_region_size((u64)ina_node_slots(node) * node->slot_size) +
-	       ina_region_size(ina_node_hops_size(node, node->nchildren)) +
+	       ina_region_size(ina_node_hops_size(node, nchildren)) +
 	       node->nworkers * worker;
 }
 
@@ -405,7 +411,8 @@ static void ina_node_init(struct ina_node *node, struct ina_job *job,
 static int ina_node_reserve(struct ina_node *node,
 			    struct netlink_ext_ack *extack)
 {
-	int err = ina_region_check(node->job, ina_node_memory(node));
+	int err = ina_region_check(node->job,
+				   ina_node_memory(node, node->nchildren));
 
 	/* A pure aggregator needs its memory before the first child joins. */
 	if (!err && !node->nworkers)

@@ -447,6 +447,7 @@ int ina_node_alloc(struct ina_node *node);
 void ina_node_unalloc(struct ina_node *node);
 u64 ina_node_hops_size(const struct ina_node *node, u16 nchildren);
 u64 ina_node_sums_size(const struct ina_node *node, u16 nchildren);
+u64 ina_node_memory(const struct ina_node *node, u16 nchildren);
 void ina_node_spread(struct ina_node *node);
 struct ina_child *ina_node_children(const struct ina_node *node,
 				    const struct ina_tree *tree);

@@ -144,14 +144,15 @@ static void ina_tree_swap(struct ina_node *node, const struct ina_tree *tree,
 	spin_unlock_bh(&node->lock);
 }
 
-/* Memory for new neighbours of a node that has some already. */
+/* Memory for new neighbours; of a node that has none yet, whether it may have it. */
 static int ina_tree_alloc(struct ina_node *node, u16 nchildren,
 			  struct ina_region *hops, struct ina_region *sums)
 {
 	int err;
 
 	if (!node->usable)
-		return 0;
+		return ina_region_check(node->job,
+					ina_node_memory(node, nchildren));
 	err = ina_region_alloc(hops, node->job,
 			       ina_node_hops_size(node, nchildren));
 	if (err || node->sums.addr || !ina_node_sums_size(node, nchildren))

@@ -639,6 +639,14 @@ nlclient job-add id=51 capacity=400000 depth=1 >/dev/null
 nlclient tree-set job=50 child=10.9.1.1 >/dev/null
 memory=$(nlclient job-get id=50 | sed -n 's/^memory=//p')
 ok "an aggregator's memory is counted" test "$memory" -ge 1600000 -a "$memory" -lt 2200000
+set_limit max_job_mb 1
+ok "a path of a job above its limit is refused" refused ENOMEM \
+	"Not enough memory for the path: raise max_job_mb, max_total_mb or the limit of the cgroup" - \
+	path-add job=50 peer=10.9.1.1 sport=5
+ok "it holds nothing" shows job-get id=50 "memory=$memory"
+set_limit max_job_mb 0
+ok "without the limit it is added" nlclient path-add job=50 peer=10.9.1.1 sport=5
+nlclient path-del job=50 peer=10.9.1.1 id=1 >/dev/null
 set_limit max_total_mb 3
 ok "a job above the total is refused" refused ENOMEM "$no_memory" - \
 	tree-set job=51 child=10.9.1.1
@@ -667,6 +675,15 @@ set_limit max_job_mb 0
 ok "without the limit the worker attaches" devtest "attach 52" "wait open 20000" \
 	"submit 0 150000" "wait 0 20000"
 nlclient job-del id=52 >/dev/null
+# With a child it will have sums, too, of 1.2 MB.
+nlclient job-add id=53 capacity=150000 depth=1 dtype=3 >/dev/null
+set_limit max_job_mb 2
+ok "a worker of that job is within its limit" nlclient tree-set job=53 parent=10.9.1.1 workers=1
+ok "with a child, before a worker has come, it is not" refused ENOMEM "$no_memory" - \
+	tree-set job=53 parent=10.9.1.1 workers=1 child=10.9.1.2
+set_limit max_job_mb 0
+ok "without the limit it is" nlclient tree-set job=53 parent=10.9.1.1 workers=1 child=10.9.1.2
+nlclient job-del id=53 >/dev/null
 
 # Memory cgroups: 2000000 elements, two rounds: 16 MB of sums, 16 MB a worker.
 cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)

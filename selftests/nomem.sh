@@ -133,6 +133,9 @@ ask "${tree[@]}"
 ok "each allocation of another tree-set fails in turn" \
 	exhaust "ask ${tree[*]}" ask "${other[@]}"
 echo "# $told"
+ok "each allocation of path-add fails in turn" \
+	exhaust "ask path-del job=7 id=1" ask path-add job=7 sport=5
+echo "# $told"
 worker_anew
 ok "each allocation of an attach fails in turn" exhaust worker_anew attach
 echo "# $told"
