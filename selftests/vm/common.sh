@@ -8,6 +8,9 @@ INA_BUILD=$INA_TOP/build
 # shellcheck disable=SC2034 # used by the scripts that source this file
 INA_CACHE=$INA_BUILD/cache
 
+# A user's has none of depmod, modinfo and dkms.
+PATH+=:/usr/sbin:/sbin
+
 # Started from a Makefile or not: each make of ours takes its own flags only.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 

@@ -137,7 +137,8 @@ test_warnings()
 		return
 	}
 	rm -rf "$INA_BUILD/kmod-$(vm_release "$kernel")"
-	if make -s -C "$INA_TOP" "KDIR=$kernel/build" W=1 module >"$log" 2>&1 &&
+	if vm_step "build the module with W=1 for $version" "$log" \
+		make -s -C "$INA_TOP" "KDIR=$kernel/build" W=1 module &&
 		! grep -E 'warning:|WARNING:|error:' "$log"; then
 		echo "pass build-$version the module builds without warnings" | tee -a "$total"
 	else
